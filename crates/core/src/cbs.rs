@@ -4,7 +4,7 @@
 //! Invariant: credit is exact; a frame starts only at credit >= 0; where no frame waits and none is on the
 //! line, credit is not positive. A device may charge a frame for longer than the line takes: what of its charge
 //! is left when it has passed is charged if frames wait or a debt is left, and ends with the credit if not.
-//! Not here: gates, order between queues (`port.rs`). Scenario: `scenarios/credit-based.yaml`.
+//! Not here: when gates are shut (`port/gated.rs`), order between queues (`port.rs`). Scenario: `scenarios/credit-based.yaml`.
 
 use tautwire_units::{BitRate, Credit, Instant};
 
@@ -83,6 +83,20 @@ impl CreditBasedShaper {
         if !waiting && self.credit == Credit::ZERO {
             self.lower();
         }
+    }
+
+    /// Brings it up to `now` with the gate of its class shut: what was started is charged, and nothing else changes (8.6.8.2).
+    pub fn stand_still(&mut self, now: Instant) {
+        if now > self.settled {
+            self.spend(self.transmit_end.min(now));
+            self.settled = now;
+        }
+    }
+
+    /// Whether it stays as it is while no frame comes.
+    #[must_use]
+    pub fn is_at_rest(&self, now: Instant) -> bool {
+        self.credit == Credit::ZERO && self.settled >= self.transmit_end && self.transmit_end <= now
     }
 
     /// Charges the frame that is sent until `until`, which is no later than the end of its charge.

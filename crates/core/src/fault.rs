@@ -131,6 +131,12 @@ pub enum PlantedFault {
     WindowIgnored,
     /// The compression function leaves no outermost point out. Found by the search of faulty masters alone.
     OutermostKept,
+    /// A frame starts whenever its gate is open. This and the next two are found by the search of gates alone.
+    LookAheadForgotten,
+    /// Every entry of a list shuts all gates for an instant.
+    EntryShutsGate,
+    /// Credit rises while the gate is shut.
+    CreditNotFrozen,
 }
 
 impl PlantedFault {
@@ -193,6 +199,9 @@ impl PlantedFault {
     /// Those of time-triggered virtual links.
     pub const OF_TIME_TRIGGERED: [Self; 4] =
         [Self::GuardForgotten, Self::ShuffledBehind, Self::FirstMessageKept, Self::WindowIgnored];
+
+    /// Those of gates.
+    pub const OF_GATES: [Self; 3] = [Self::LookAheadForgotten, Self::EntryShutsGate, Self::CreditNotFrozen];
 
     /// Those of virtual links.
     pub const OF_VIRTUAL_LINKS: [Self; 6] = [

@@ -14,13 +14,16 @@ use tautwire_units::{BitRate, Bytes, Credit, Duration, Instant};
 
 use crate::buffer::{QueueLimit, SharedBuffer};
 use crate::class::Class;
+use crate::gates::GatesConfig;
 use crate::harts::servers::{Choice, ServerConfig, Servers, ServersConfig};
 use crate::queue::{LaneOrder, Waiting};
 use crate::time_triggered::dispatcher::DispatcherConfig;
 use crate::{OctetTime, TrafficClass};
 
+mod gated;
 mod integrated;
 
+use gated::Gated;
 use integrated::Integrated;
 
 /// What a port knows of a frame; the rest is the driver's.
@@ -86,6 +89,8 @@ pub struct PortConfig {
     pub dispatcher: Option<DispatcherConfig>,
     /// Servers in place of queues and selection of the classes; a frame's lane is the number of its server.
     pub servers: Option<ServersConfig>,
+    /// Gates of its classes. Then there are neither time-triggered traffic nor servers, and frames are not committed before the classes compete.
+    pub gates: Option<GatesConfig>,
 }
 
 /// Octets of the wire that servers charge beside a frame: preamble and the least gap.
@@ -107,8 +112,8 @@ pub enum Selection<F> {
     Transmit {
         /// The frame.
         frame: F,
-        /// How long it stood at the head of its queue with the line free: held by the credit of its class, by its server, or by
-        /// slots of time-triggered traffic. What an eligibility time holds is known before, and not in it.
+        /// How long it stood at the head of its queue with the line free: held by the credit of its class, by its gate, by its server, or
+        /// by slots of time-triggered traffic. What an eligibility time holds is known before, and not in it.
         held: Duration,
     },
     /// Ask again then.
@@ -153,8 +158,16 @@ pub struct EgressPort<F> {
     /// Time-triggered traffic (`port/integrated.rs`).
     integrated: Option<Box<Integrated<F>>>,
     classes: [Class<F>; 8],
-    /// If there are, frames wait here and the classes but count.
-    servers: Option<Box<Servers<F>>>,
+    arbiter: Option<Box<Arbiter<F>>>,
+}
+
+/// What decides beside the classes themselves; one place for all, so that a port without asks once.
+#[derive(Clone, Debug)]
+enum Arbiter<F> {
+    /// Frames wait here and the classes but count.
+    Servers(Servers<F>),
+    /// Gates (`port/gated.rs`).
+    Gates(Gated),
 }
 
 impl<F: QueuedFrame> EgressPort<F> {
@@ -162,12 +175,14 @@ impl<F: QueuedFrame> EgressPort<F> {
     ///
     /// # Panics
     /// If the rate is zero, or an idleSlope is zero or above the rate, or if time-triggered traffic stands
-    /// beside shapers or two stages.
+    /// beside shapers or two stages, or gates beside any of these or servers.
     #[must_use]
     pub fn new(config: PortConfig) -> Self {
         let rate = config.rate;
         let shapes = config.two_stage || config.classes.iter().any(|class| class.idle_slope.is_some());
         assert!(config.dispatcher.is_none() || !shapes, "time-triggered traffic beside strict priority");
+        let gated_alone = !config.two_stage && config.dispatcher.is_none() && config.servers.is_none();
+        assert!(config.gates.is_none() || gated_alone, "gates beside queues of classes");
         let mask = |is_so: &dyn Fn(&ClassConfig) -> bool| {
             let bits =
                 config.classes.iter().enumerate().map(|(number, class)| u8::from(is_so(class)) << number);
@@ -186,7 +201,12 @@ impl<F: QueuedFrame> EgressPort<F> {
             two_stage: config.two_stage,
             buffer: config.buffer.map(Box::new),
             integrated: config.dispatcher.map(|config| Box::new(Integrated::new(config))),
-            servers: config.servers.map(|servers| Box::new(Servers::new(servers))),
+            arbiter: {
+                let servers = config.servers.map(|servers| Arbiter::Servers(Servers::new(servers)));
+                let slopes = || config.classes.each_ref().map(|class| class.idle_slope);
+                let gates = config.gates.map(|gates| Arbiter::Gates(Gated::new(gates, slopes())));
+                servers.or(gates).map(Box::new)
+            },
             classes: config.classes.map(|class| Class::new(class, rate)),
         }
     }
@@ -217,9 +237,11 @@ impl<F: QueuedFrame> EgressPort<F> {
         mut lost: impl FnMut(F),
     ) -> Result<(), Discard> {
         let (index, octets) = (frame.class().index(), frame.octets());
+        self.settle_gates(now);
         let (idle, in_lanes) = (self.idle_time(now), self.in_lanes & (1 << index) != 0);
         let class = &mut self.classes[index];
-        if self.servers.is_some() || !class.may_make_room(octets) {
+        let has_servers = matches!(self.arbiter.as_deref(), Some(Arbiter::Servers(_)));
+        if has_servers || !class.may_make_room(octets) {
             return Err(Discard::QueueFull);
         }
         let mut count = 0;
@@ -264,11 +286,11 @@ impl<F: QueuedFrame> EgressPort<F> {
             class.discard();
             return Err(Discard::QueueFull);
         }
-        let wire = octets + SERVED_OVERHEAD;
-        if self.servers.as_ref().is_some_and(|servers| !servers.has_room(lane, wire)) {
-            class.discard();
+        if self.arbiter.is_some() && !self.arbiter_admits(now, lane, octets) {
+            self.classes[index].discard();
             return Err(Discard::QueueFull);
         }
+        let class = &mut self.classes[index];
         if let Some(buffer) = &mut self.buffer
             && !buffer.take(index, octets)
         {
@@ -280,8 +302,8 @@ impl<F: QueuedFrame> EgressPort<F> {
             shaper.settle(now, waiting | waited);
         }
         let waiting = Waiting { frame, eligible, idle_at_head: idle };
-        if let Some(servers) = &mut self.servers {
-            servers.push(now, lane, waiting, wire);
+        if let Some(Arbiter::Servers(servers)) = self.arbiter.as_deref_mut() {
+            servers.push(now, lane, waiting, octets + SERVED_OVERHEAD);
         } else if self.in_lanes & bit == 0 {
             class.push(waiting);
         } else {
@@ -308,8 +330,8 @@ impl<F: QueuedFrame> EgressPort<F> {
         if now < self.busy_until {
             return if self.occupied == 0 { Selection::Idle } else { Selection::Wait(self.busy_until) };
         }
-        if self.servers.is_some() {
-            return self.select_of_servers(now);
+        if self.arbiter.is_some() {
+            return self.select_of_arbiter(now);
         }
         let mut wake = None;
         let mut left = self.occupied;
@@ -345,14 +367,14 @@ impl<F: QueuedFrame> EgressPort<F> {
     /// Has a server be another one from now on, with a memory pool of so many octets of the wire; one that is as it is goes
     /// on. Only where there are servers.
     pub fn install_server(&mut self, now: Instant, lane: u16, config: ServerConfig, pool: Option<u32>) {
-        if let Some(servers) = &mut self.servers {
+        if let Some(servers) = self.servers() {
             servers.install(now, lane, config, pool);
         }
     }
 
     /// Throws away those frames of a server that are meant, and gives them back. None where there are no servers.
     pub fn withdraw(&mut self, now: Instant, lane: u16, is_meant: impl Fn(&F) -> bool) -> Vec<F> {
-        let Some(servers) = &mut self.servers else { return Vec::new() };
+        let Some(servers) = self.servers() else { return Vec::new() };
         let taken = servers.withdraw(now, lane, is_meant, |frame| frame.octets() + SERVED_OVERHEAD);
         for frame in &taken {
             let (octets, index) = (frame.octets(), frame.class().index());
@@ -383,7 +405,11 @@ impl<F: QueuedFrame> EgressPort<F> {
     /// The waiting frames, class by class.
     pub fn waiting(&self) -> impl Iterator<Item = F> {
         let timed = self.integrated.iter().flat_map(|timed| timed.waiting());
-        let served = self.servers.iter().flat_map(|servers| servers.iter());
+        let servers = self.arbiter.as_deref().and_then(|arbiter| match arbiter {
+            Arbiter::Servers(servers) => Some(servers),
+            Arbiter::Gates(_) => None,
+        });
+        let served = servers.into_iter().flat_map(|servers| servers.iter());
         let all = self.classes.iter().flat_map(Class::iter).chain(served);
         all.map(|waiting| waiting.frame).chain(timed)
     }
@@ -391,6 +417,7 @@ impl<F: QueuedFrame> EgressPort<F> {
     /// Throws away all waiting frames and gives them back.
     pub fn flush(&mut self, now: Instant) -> Vec<F> {
         let flushed: Vec<F> = self.waiting().collect();
+        self.settle_gates(now);
         self.lose_under_way(now);
         if let Some(integrated) = &mut self.integrated {
             integrated.clear();
@@ -407,7 +434,7 @@ impl<F: QueuedFrame> EgressPort<F> {
             }
             class.clear();
         }
-        if let Some(servers) = &mut self.servers {
+        if let Some(Arbiter::Servers(servers)) = self.arbiter.as_deref_mut() {
             for frame in servers.iter().map(|waiting| waiting.frame) {
                 if let Some(buffer) = &mut self.buffer {
                     buffer.give(frame.class().index(), frame.octets());
@@ -424,6 +451,8 @@ impl<F: QueuedFrame> EgressPort<F> {
     /// # Panics
     /// If the class has none, or idleSlope is zero or above the rate.
     pub fn set_idle_slope(&mut self, now: Instant, class: TrafficClass, idle_slope: BitRate) {
+        self.settle_gates(now);
+        let idle_slope = self.gated_slope(class, idle_slope);
         let (shaper, waiting) = self.classes[class.index()].shaper();
         shaper.set_idle_slope(now, waiting, idle_slope);
     }
@@ -529,9 +558,38 @@ impl<F: QueuedFrame> EgressPort<F> {
         class.choose_lane(now)
     }
 
+    fn servers(&mut self) -> Option<&mut Servers<F>> {
+        match self.arbiter.as_deref_mut()? {
+            Arbiter::Servers(servers) => Some(servers),
+            Arbiter::Gates(_) => None,
+        }
+    }
+
+    /// Whether the arbiter lets a frame in.
+    #[cold]
+    fn arbiter_admits(&mut self, now: Instant, lane: u16, octets: u32) -> bool {
+        match self.arbiter.as_deref() {
+            Some(Arbiter::Servers(servers)) => servers.has_room(lane, octets + SERVED_OVERHEAD),
+            Some(Arbiter::Gates(_)) => {
+                self.settle_gates(now);
+                true
+            }
+            None => true,
+        }
+    }
+
+    /// What the arbiter has sent at `now`, with the line free.
+    #[cold]
+    fn select_of_arbiter(&mut self, now: Instant) -> Selection<F> {
+        match self.arbiter.as_deref() {
+            Some(Arbiter::Gates(_)) => self.select_gated(now),
+            _ => self.select_of_servers(now),
+        }
+    }
+
     /// What the servers send at `now`, with the line free.
     fn select_of_servers(&mut self, now: Instant) -> Selection<F> {
-        let servers = self.servers.as_mut().expect("a port with servers");
+        let Some(Arbiter::Servers(servers)) = self.arbiter.as_deref_mut() else { return Selection::Idle };
         let wire = |octets: u32| self.octet_time.duration_ceil(Bytes::new(u64::from(octets)));
         let overhead = SERVED_OVERHEAD;
         match servers.choose(now, |frame: F| frame.octets() + overhead, wire) {
@@ -543,7 +601,7 @@ impl<F: QueuedFrame> EgressPort<F> {
 
     fn transmit_of_server(&mut self, server: u16, overhead: u32, now: Instant) -> Selection<F> {
         let idle = self.idle_time(now);
-        let servers = self.servers.as_mut().expect("a port with servers");
+        let servers = self.servers().expect("a port with servers");
         let taken = servers.pop(now, server, |frame| frame.octets() + overhead, idle);
         let (octets, index) = (taken.frame.octets(), taken.frame.class().index());
         self.classes[index].count_out(octets);

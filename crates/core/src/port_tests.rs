@@ -28,6 +28,7 @@ fn config(rate: BitRate) -> PortConfig {
         two_stage: false,
         credit_charged_overhead: Bytes::MEDIA_OVERHEAD,
         servers: None,
+        gates: None,
     }
 }
 

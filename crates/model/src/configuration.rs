@@ -68,7 +68,17 @@ impl Network {
         let two_stage = device.is_some_and(|device| device.two_stage);
         let dispatcher = self.dispatcher_config(index, rate);
         let servers = self.port_servers(index);
-        Some(PortConfig { rate, classes, buffer, two_stage, credit_charged_overhead, dispatcher, servers })
+        let gates = self.gates_config(index);
+        Some(PortConfig {
+            rate,
+            classes,
+            buffer,
+            two_stage,
+            credit_charged_overhead,
+            dispatcher,
+            servers,
+            gates,
+        })
     }
 
     /// The slots of a port: of the scheduled links that are sent from it, in order, and of the raster.

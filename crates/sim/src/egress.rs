@@ -85,6 +85,12 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                 return self.drop_frame(place, DropReason::LinkDown);
             }
         }
+        if PLUGGED
+            && port.egress.is_gated()
+            && port.egress.exceeds_max_sdu(handle.class, octets.get() as u32 - u32::from(hop.overhead))
+        {
+            return self.drop_frame(place, DropReason::MaxSdu);
+        }
         let local = port.clock.local(self.now);
         let armed = !port.egress.is_empty();
         if port.egress.enqueue(local, hop.lane, eligible, handle).is_err() {

@@ -292,6 +292,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         }
         self.observe_network_time();
         let network_time = self.network_time_observation();
+        let gates = if PLUGGED { self.gates_observation() } else { None };
         let (on_lines, in_hosts) = self.rings.split_at(self.links.len());
         let on_lines = on_lines.iter().flat_map(|ring| ring.iter(&self.slab));
         let in_hosts = in_hosts.iter().flat_map(|ring| ring.iter(&self.slab));
@@ -338,6 +339,9 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
                 .statistics
                 .into_streams(self.network, &self.plan, |stream| u64::from(talkers[stream].number)),
         };
+        if let Some(gates) = gates {
+            observation.mechanisms.add(gates);
+        }
         if let Some((stacks, applications, controls)) = machines {
             for runner in controls.into_runners() {
                 runner.finish(&mut observation);

@@ -19,6 +19,7 @@ mod egress;
 mod engine;
 mod fates;
 mod frame;
+mod gates;
 mod gptp;
 mod harts;
 mod host_stacks;
@@ -57,6 +58,7 @@ pub use control::{
     Machines, Metadata, NetworkTime, Notes, Passing, Plane, PlugIn, Policing, Pooling, Seen, Servers,
     Shaping, Shut, Stamping, Talkers,
 };
+pub use gates::{GatesObservation, PortGatesObservation};
 pub use gptp::{ClockObservation, CorrectedObservation};
 pub use harts::{
     AdmissionEvent, AdmissionRung, HartsObservation, ListeningObservation, MasterObservation, MasterState,

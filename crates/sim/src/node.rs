@@ -201,7 +201,8 @@ pub(crate) fn port_states(network: &Network, plan: &Plan, clocks: &[LocalClock])
     let state = |(number, port): (usize, &Port)| {
         let config = network.port_config(PortIndex::at(number))?;
         let node = port.node.index();
-        let egress = EgressPort::new(config);
+        let mut egress = EgressPort::new(config);
+        egress.start_gates(clocks[node].local(SimTime::ZERO));
         Some(PortState {
             gap: clocks[node].true_span(egress.wire_time(INTER_PACKET_GAP)),
             egress,

@@ -23,6 +23,7 @@ pub(crate) fn is_wanted(network: &Network) -> bool {
     let hears = |node: &NodeIndex| network.reception(*node).is_some();
     mechanisms::are_there(network)
         || network.time_triggered.is_some()
+        || network.has_gates()
         || network.hosts.iter().any(|host| !host.stacks.stacks.is_empty())
         || network.streams.iter().any(|stream| {
             stream.datagrams.is_some()

@@ -63,11 +63,13 @@ pub enum DropReason {
     Unscheduled,
     /// No slot of its TDMA station took it in its lifetime.
     Expired,
+    /// It was larger than queueMaxSDU of its class at a port with gates.
+    MaxSdu,
 }
 
 impl DropReason {
     /// All reasons.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::QueueFull,
         Self::HostQueueFull,
         Self::ResidenceTime,
@@ -90,6 +92,7 @@ impl DropReason {
         Self::Unsynchronised,
         Self::Unscheduled,
         Self::Expired,
+        Self::MaxSdu,
     ];
 
     /// Its name in tables and results.
@@ -118,6 +121,7 @@ impl DropReason {
             Self::Unsynchronised => "unsynchronised",
             Self::Unscheduled => "unscheduled",
             Self::Expired => "expired",
+            Self::MaxSdu => "max-sdu",
         }
     }
 }

@@ -197,7 +197,9 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         for port in self.network.nodes[node].ports.clone() {
             let Some(state) = &mut self.ports[port as usize] else { continue };
             state.egress.synchronise(local, correction);
-            if state.egress.is_integrated() && !state.egress.is_empty() {
+            if state.egress.is_gated() {
+                self.ask_gated(port);
+            } else if state.egress.is_integrated() && !state.egress.is_empty() {
                 self.arm_integrated(port);
             }
         }

@@ -72,6 +72,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                 state.up = true;
                 state.up_since = self.now;
                 if PLUGGED {
+                    self.start_gates(*node);
                     self.controls_node(*node, true);
                     self.arm_timeline();
                 }

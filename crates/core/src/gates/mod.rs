@@ -3,10 +3,16 @@
 //! Times of lists are readings of the clock that the gates follow. Invariant: the start of a cycle is the base time and the whole cycles
 //! since, rounded down once; a rounded cycle is never added up. Page: `docs/mechanisms/scheduled-traffic.md`.
 
+mod machine;
+mod time;
+
 use alloc::vec::Vec;
 use core::fmt;
 
 use tautwire_units::{BitRate, Duration, Instant};
+
+pub use machine::{Fit, Gates};
+pub use time::GateTime;
 
 /// A cycle time: a fraction of a picosecond's multiples, above zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -171,6 +177,25 @@ pub enum Openings {
     In(Vec<OpenInterval>),
 }
 
+/// How a port is built that has gates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GatesConfig {
+    /// Bit *n*: the gate of class *n* is open before the first cycle.
+    pub admin_gate_states: u8,
+    /// The list.
+    pub parameters: GateParameters,
+    /// How frames are kept from being sent while their gates shut.
+    pub guard: GuardPolicy,
+    /// Octets of the largest frame that each class takes, for the guard that keeps all of them off.
+    pub frame_max: [u32; 8],
+    /// Largest MAC client data of each class.
+    pub payload_max: [u32; 8],
+    /// The device's tick; zero for none.
+    pub tick: Duration,
+    /// What happens to credit.
+    pub credit: GatedCredit,
+}
+
 impl GateParameters {
     /// When the gate of a class is open, cycle by cycle, without changes of the list.
     #[must_use]
@@ -203,6 +228,16 @@ impl GateParameters {
             }
             _ => Openings::In(found),
         }
+    }
+
+    /// Whether all its times are multiples of a tick, above zero, so that all cycles are alike.
+    #[must_use]
+    pub fn is_multiple_of(&self, tick: u64) -> bool {
+        let whole = |ps: u64| ps.is_multiple_of(tick);
+        whole(self.base_time.as_ps())
+            && self.cycle_time.denominator == 1
+            && whole(self.cycle_time.numerator)
+            && self.control_list.iter().all(|entry| whole(entry.time_interval.as_ps()))
     }
 
     /// The idleSlope while the gate of a class is open, of one that is reserved on average (operIdleSlope), rounded down; none if the gate

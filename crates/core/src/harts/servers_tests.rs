@@ -46,6 +46,7 @@ fn port(servers: Vec<ServerConfig>) -> EgressPort<Frame> {
         credit_charged_overhead: Bytes::MEDIA_OVERHEAD,
         dispatcher: None,
         servers: Some(config),
+        gates: None,
     })
 }
 

@@ -9,6 +9,7 @@
 use tautwire_units::{Bytes, Duration, Instant};
 
 use super::{EgressPort, QueuedFrame, Selection};
+use crate::gates::GateTime;
 use crate::queue::Waiting;
 use crate::time_triggered::Integration;
 use crate::time_triggered::dispatcher::{Dispatcher, DispatcherConfig, Held, Room};
@@ -67,11 +68,12 @@ impl<F: QueuedFrame> EgressPort<F> {
     }
 
     /// The node's clock, which reads `now`, is `correction` picoseconds behind network time. The port is
-    /// then asked what to do. Nothing for a port without time-triggered traffic.
+    /// then asked what to do. Nothing for a port without time-triggered traffic and without gates.
     pub fn synchronise(&mut self, now: Instant, correction: i64) {
         if let Some(integrated) = &mut self.integrated {
             integrated.dispatcher.synchronise(now, correction);
         }
+        self.follow(now, GateTime::Ahead(correction));
     }
 
     /// The node has lost network time: time-triggered frames that wait are lost, and given out.
@@ -257,6 +259,7 @@ mod tests {
             credit_charged_overhead: Bytes::MEDIA_OVERHEAD,
             dispatcher: Some(DispatcherConfig { class, integration, slots }),
             servers: None,
+            gates: None,
         });
         port.synchronise(us(0), 0);
         port

@@ -7,11 +7,13 @@ pub(crate) mod check;
 pub(crate) mod language;
 pub(crate) mod resolve;
 
+use tautwire_core::gates::GatesConfig;
 pub use tautwire_core::gates::{
     CycleTime, Entry, GateParameters, GatedCredit, GuardPolicy, OpenInterval, Openings, Operation,
 };
 use tautwire_units::{BitRate, Bytes, Duration};
 
+use crate::frame::frame_length;
 use crate::network::{Network, PortIndex, TransmissionSelection};
 
 /// The gates of a port.
@@ -55,13 +57,8 @@ impl PortGates {
     #[must_use]
     pub fn rounding(&self) -> Duration {
         let tick = self.tick.as_ps();
-        let GateParameters { control_list, base_time, cycle_time, .. } = &self.parameters;
-        let whole = |ps: u64| tick <= 1 || ps.is_multiple_of(tick);
-        let all = whole(base_time.as_ps())
-            && cycle_time.denominator() == 1
-            && whole(cycle_time.numerator())
-            && control_list.iter().all(|entry| whole(entry.time_interval.as_ps()));
-        if all || tick <= 1 { Duration::ZERO } else { Duration::from_ps(tick - 1) }
+        let exact = tick <= 1 || self.parameters.is_multiple_of(tick);
+        if exact { Duration::ZERO } else { Duration::from_ps(tick - 1) }
     }
 
     /// idleSlope of a credit-based class while its gate is open, in a description that says `idle_slope`; none if it never opens.
@@ -80,6 +77,22 @@ impl Network {
     #[must_use]
     pub fn gates(&self, port: PortIndex) -> Option<&PortGates> {
         self.ports[port.index()].gates.as_deref()
+    }
+
+    /// How the gates of a port are built.
+    pub(crate) fn gates_config(&self, port: PortIndex) -> Option<GatesConfig> {
+        let (gates, mtu) = (self.gates(port)?, self.ports[port.index()].mtu);
+        let most: [Bytes; 8] = std::array::from_fn(|class| gates.payload_max(class, mtu));
+        let octets = |octets: Bytes| u32::try_from(octets.get()).unwrap_or(u32::MAX);
+        Some(GatesConfig {
+            admin_gate_states: gates.admin_gate_states,
+            parameters: gates.parameters.clone(),
+            guard: gates.guard,
+            frame_max: most.map(|most| octets(frame_length(most, true))),
+            payload_max: most.map(octets),
+            tick: gates.tick,
+            credit: gates.credit,
+        })
     }
 
     /// Whether any port has gates.

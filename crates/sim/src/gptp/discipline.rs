@@ -7,7 +7,7 @@
 
 use tautwire_core::gptp::{Adjustment, DisciplinedClock, Servo};
 use tautwire_model::Network;
-use tautwire_model::network::{NodeIndex, NodeKind, Traffic};
+use tautwire_model::network::{NodeIndex, NodeKind, PortIndex, Traffic};
 use tautwire_units::{BitRate, Duration, Instant};
 
 use crate::engine::Engine;
@@ -26,12 +26,14 @@ pub(crate) struct Discipline {
 }
 
 impl Discipline {
-    /// None of a bridge, or without a servo.
+    /// None of a bridge without gates, or without a servo.
     pub(crate) fn new(network: &Network, node: NodeIndex, now: Instant) -> Option<Self> {
         let gptp = network.gptp.as_ref()?;
         let servo = gptp.servo?;
-        let is_station = matches!(network.nodes[node.index()].kind, NodeKind::EndStation { .. });
-        is_station.then(|| Self {
+        let described = &network.nodes[node.index()];
+        let is_station = matches!(described.kind, NodeKind::EndStation { .. });
+        let has_gates = || described.ports.clone().any(|port| network.gates(PortIndex(port)).is_some());
+        (is_station || has_gates()).then(|| Self {
             clock: DisciplinedClock::new(now),
             servo: Servo::new(servo.step_min, servo.rate_max_ppb)
                 .with_weights(servo.proportional, servo.integral),

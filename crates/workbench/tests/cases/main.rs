@@ -6,6 +6,7 @@ mod adversary;
 mod clocks;
 mod control;
 mod files;
+mod gates;
 mod listeners;
 mod losses;
 mod mutations;

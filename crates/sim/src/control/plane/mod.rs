@@ -90,6 +90,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Plane for Engine<'_, R, PLUGGED>
     fn correct_clock(&mut self, node: NodeIndex, clock: DisciplinedClock, adjustment: Adjustment) {
         self.plugged().controls.corrected[node.index()] = Some(clock);
         self.recorder.disciplined(node.0, clock);
+        self.gates_follow(node, clock);
         self.offer_by_corrected_clock(node, clock, adjustment);
     }
 }

@@ -1,0 +1,310 @@
+//! An egress port whose classes have gates (IEEE Std 802.1Q-2022, 8.6.8.4), and what these mean to credit (8.6.8.2).
+//!
+//! A frame starts while its gate is open, if its last bit is out when the gate closes; one that does not fit blocks its queue and not the
+//! port. Strict priority holds among those that may start. Invariants: gates and shapers are settled edge by edge, so between two edges
+//! each credit-based class has one slope; a class waits for the instant at which its frame may start, and for edges while its credit is
+//! below zero. Not here: which gates are open (`gates/`).
+
+use tautwire_units::{BitRate, Duration, Instant};
+
+use super::{Arbiter, EgressPort, QueuedFrame, Selection};
+use crate::TrafficClass;
+use crate::gates::{Fit, GateParameters, GateTime, GatedCredit, Gates, GatesConfig, GuardPolicy};
+
+/// Octets of preamble and start delimiter.
+const PREAMBLE: u64 = 8;
+
+/// What a port has for gates.
+#[derive(Clone, Debug)]
+pub(super) struct Gated {
+    gates: Gates,
+    guard: GuardPolicy,
+    frame_max: [u32; 8],
+    payload_max: [u32; 8],
+    credit: GatedCredit,
+    /// idleSlope of each credit-based class, on average.
+    slopes: [Option<BitRate>; 8],
+    counters: [GateCounters; 8],
+}
+
+/// What the gate of a class has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GateCounters {
+    /// Frames that were being sent when their gate closed (802.1Q-2022, 12.29.1.1.2).
+    pub transmission_overrun: u64,
+    /// Frames that were larger than queueMaxSDU.
+    pub max_sdu_exceeded: u64,
+}
+
+impl Gated {
+    pub(super) fn new(config: GatesConfig, slopes: [Option<BitRate>; 8]) -> Self {
+        Self {
+            gates: Gates::new(config.admin_gate_states, config.parameters, config.tick),
+            guard: config.guard,
+            frame_max: config.frame_max,
+            payload_max: config.payload_max,
+            credit: config.credit,
+            slopes,
+            counters: [GateCounters::default(); 8],
+        }
+    }
+
+    /// idleSlope of a class while its gate is open, as the list that runs has it.
+    fn slope(&self, class: usize, idle_slope: BitRate) -> BitRate {
+        let list = self.gates.oper().filter(|_| self.credit.slope_is_average);
+        list.and_then(|list| list.oper_idle_slope(class, idle_slope)).unwrap_or(idle_slope)
+    }
+
+    /// How long the gate must stay open for a frame, by the time of its last bit.
+    fn octets_needed(&self, class: usize, octets: u32) -> u64 {
+        match self.guard {
+            _ if planted!(LookAheadForgotten) => 0,
+            GuardPolicy::LookAhead => PREAMBLE + u64::from(octets),
+            GuardPolicy::MaxSdu => PREAMBLE + u64::from(octets.max(self.frame_max[class])),
+            GuardPolicy::None => 0,
+        }
+    }
+}
+
+impl<F: QueuedFrame> EgressPort<F> {
+    /// Whether it has gates.
+    #[must_use]
+    pub fn is_gated(&self) -> bool {
+        self.gated().is_some()
+    }
+
+    /// Its gates, as they were last settled.
+    #[must_use]
+    pub fn gates(&self) -> Option<&Gates> {
+        self.gated().map(|gated| &gated.gates)
+    }
+
+    /// What the gate of a class has counted; nothing without gates.
+    #[must_use]
+    pub fn gate_counters(&self, class: TrafficClass) -> GateCounters {
+        self.gated().map_or(GateCounters::default(), |gated| gated.counters[class.index()])
+    }
+
+    /// Whether a frame with so much MAC client data is larger than queueMaxSDU of its class: it is not to be queued, and is counted.
+    #[cold]
+    pub fn exceeds_max_sdu(&mut self, class: TrafficClass, payload: u32) -> bool {
+        let Some(gated) = self.gated_mut() else { return false };
+        let exceeds = payload > gated.payload_max[class.index()];
+        gated.counters[class.index()].max_sdu_exceeded += u64::from(exceeds);
+        exceeds
+    }
+
+    /// The node starts when its clock reads `now`: its gates begin with their list anew.
+    pub fn start_gates(&mut self, now: Instant) {
+        if let Some(gated) = self.gated_mut() {
+            gated.gates.start(now);
+        }
+    }
+
+    /// The gates follow this time from `now` on. The port is then asked what to do.
+    pub fn follow(&mut self, now: Instant, time: GateTime) {
+        self.settle_gates(now);
+        if let Some(gated) = self.gated_mut() {
+            gated.gates.follow(now, time);
+        }
+    }
+
+    /// A new list is set at `now`. The port is then asked what to do.
+    ///
+    /// # Panics
+    /// If the list has no entry.
+    pub fn change_gates(&mut self, now: Instant, parameters: GateParameters) {
+        self.settle_gates(now);
+        if let Some(gated) = self.gated_mut() {
+            gated.gates.change(now, parameters);
+        }
+    }
+
+    /// Brings the gates, and the credit behind them, up to `now`.
+    #[cold]
+    pub fn settle_gates(&mut self, now: Instant) {
+        let Some(mut arbiter) = self.arbiter.take() else { return };
+        if let Arbiter::Gates(gated) = &mut *arbiter {
+            self.settle_gated(gated, now);
+        }
+        self.arbiter = Some(arbiter);
+    }
+
+    /// idleSlope of a class that is to be so much on average.
+    pub(super) fn gated_slope(&mut self, class: TrafficClass, idle_slope: BitRate) -> BitRate {
+        let rate = self.rate;
+        let Some(gated) = self.gated_mut() else { return idle_slope };
+        gated.slopes[class.index()] = Some(idle_slope);
+        gated.slope(class.index(), idle_slope).min(rate)
+    }
+
+    /// What to do at `now`, with the line free.
+    pub(super) fn select_gated(&mut self, now: Instant) -> Selection<F> {
+        let Some(mut arbiter) = self.arbiter.take() else { return Selection::Idle };
+        let selection = match &mut *arbiter {
+            Arbiter::Gates(gated) => self.select_behind(gated, now),
+            Arbiter::Servers(_) => Selection::Idle,
+        };
+        self.arbiter = Some(arbiter);
+        selection
+    }
+
+    fn gated(&self) -> Option<&Gated> {
+        match self.arbiter.as_deref()? {
+            Arbiter::Gates(gated) => Some(gated),
+            Arbiter::Servers(_) => None,
+        }
+    }
+
+    fn gated_mut(&mut self) -> Option<&mut Gated> {
+        match self.arbiter.as_deref_mut()? {
+            Arbiter::Gates(gated) => Some(gated),
+            Arbiter::Servers(_) => None,
+        }
+    }
+
+    fn settle_gated(&mut self, gated: &mut Gated, now: Instant) {
+        if self.shapers_rest(now) {
+            gated.gates.skip_to(now);
+        }
+        loop {
+            let edge = gated.gates.edge();
+            if edge > now {
+                break;
+            }
+            self.settle_credits(gated, edge);
+            if gated.gates.cross() {
+                self.scale_slopes(gated, edge);
+            }
+        }
+        self.settle_credits(gated, now);
+    }
+
+    /// Whether no credit changes before a frame comes.
+    fn shapers_rest(&mut self, now: Instant) -> bool {
+        let mut left = self.shaped;
+        while left != 0 {
+            let (shaper, waiting) = self.classes[left.trailing_zeros() as usize].shaper();
+            if waiting || !shaper.is_at_rest(now) {
+                return false;
+            }
+            left &= left - 1;
+        }
+        true
+    }
+
+    /// Another list runs: its gates are open for another part of the time.
+    fn scale_slopes(&mut self, gated: &Gated, now: Instant) {
+        for (class, slope) in gated.slopes.iter().enumerate() {
+            let Some(slope) = *slope else { continue };
+            let slope = gated.slope(class, slope).min(self.rate);
+            let (shaper, waiting) = self.classes[class].shaper();
+            shaper.set_idle_slope(now, waiting, slope);
+        }
+    }
+
+    /// Brings all credit up to `until`, before which no gate changes.
+    fn settle_credits(&mut self, gated: &Gated, until: Instant) {
+        let mut left = self.shaped;
+        while left != 0 {
+            let class = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let guard = self.guard_band(gated, class, until);
+            let (shaper, waiting) = self.classes[class].shaper();
+            let frozen = gated.credit.frozen_when_closed && !planted!(CreditNotFrozen);
+            if frozen && !gated.gates.is_open(class) {
+                shaper.stand_still(until);
+            } else if let Some(from) = guard {
+                shaper.settle(until.min(from), waiting);
+                shaper.stand_still(until);
+            } else {
+                shaper.settle(until, waiting);
+            }
+        }
+    }
+
+    /// From when on the head of a class does not fit any more, if credit is frozen then and that is before `until`.
+    fn guard_band(&self, gated: &Gated, class: usize, until: Instant) -> Option<Instant> {
+        let own = &self.classes[class];
+        if !gated.credit.frozen_in_guard_band || own.frames() == 0 || !gated.gates.is_open(class) {
+            return None;
+        }
+        let lane = if self.in_lanes & (1 << class) == 0 { 0 } else { own.choose_lane(until).ok()? };
+        let need = self.wire_time(gated.octets_needed(class, own.peek(lane).frame.octets()));
+        let close = gated.gates.close_by(class, until.saturating_add(need));
+        let from = Instant::from_ps(close.as_ps().saturating_sub(need.as_ps()));
+        (from < until).then_some(from)
+    }
+
+    /// When to look at the credit of a class again that would be enough at `at`: it may stand still before. None if its gate does not
+    /// open any more.
+    fn credit_next(&self, gated: &Gated, class: usize, now: Instant, at: Instant) -> Option<Instant> {
+        let gates = &gated.gates;
+        if !gates.is_open(class) && gated.credit.frozen_when_closed {
+            return match gates.fit(class, now, Duration::ZERO) {
+                Fit::At(opens) => Some(opens),
+                Fit::Now | Fit::Never => None,
+            };
+        }
+        if !gates.is_open(class) {
+            return Some(at);
+        }
+        let close = gates.close_by(class, at);
+        // In the guard band it stands still up to the close.
+        if gated.credit.frozen_in_guard_band
+            && self.guard_band(gated, class, at).is_some_and(|from| from <= now)
+        {
+            let far = now.saturating_add(self.wire_time(PREAMBLE + u64::from(u16::MAX)));
+            return Some(gates.close_by(class, far));
+        }
+        Some(at.min(close))
+    }
+
+    fn select_behind(&mut self, gated: &mut Gated, now: Instant) -> Selection<F> {
+        self.settle_gated(gated, now);
+        let mut wake: Option<Instant> = None;
+        let mut left = self.occupied;
+        while left != 0 {
+            let class = (7 - left.leading_zeros()) as usize;
+            left &= !(1 << class);
+            let at = match self.eligible(class, now) {
+                Ok(lane) => {
+                    let waiting = *self.classes[class].peek(lane);
+                    let octets = waiting.frame.octets();
+                    let need = self.wire_time(gated.octets_needed(class, octets));
+                    match gated.gates.fit(class, now, need) {
+                        Fit::Now => {
+                            let sent = self.wire_time(PREAMBLE + u64::from(octets));
+                            let end = now.saturating_add(sent);
+                            let overruns = sent > need && gated.gates.close_by(class, end) < end;
+                            gated.counters[class].transmission_overrun += u64::from(overruns);
+                            // What ATS held is not held by the gate.
+                            let most = now.saturating_since(waiting.eligible);
+                            return held_at_most(self.transmit(class, lane, now, true), most);
+                        }
+                        Fit::At(at) => at,
+                        Fit::Never => continue,
+                    }
+                }
+                Err(at) if self.shaped & (1 << class) == 0 => at,
+                Err(at) => match self.credit_next(gated, class, now, at) {
+                    Some(at) => at,
+                    None => continue,
+                },
+            };
+            wake = Some(wake.map_or(at, |wake| wake.min(at)));
+        }
+        wake.map_or(Selection::Idle, Selection::Wait)
+    }
+}
+
+fn held_at_most<F>(selection: Selection<F>, most: Duration) -> Selection<F> {
+    match selection {
+        Selection::Transmit { frame, held } => Selection::Transmit { frame, held: held.min(most) },
+        other => other,
+    }
+}
+
+#[cfg(test)]
+#[path = "gated_tests.rs"]
+mod tests;

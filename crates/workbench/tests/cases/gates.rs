@@ -1,0 +1,198 @@
+//! Gates of scheduled traffic, from the description to the picosecond at which each frame starts.
+//!
+//! Times are those of cases worked out by hand (IEEE Std 802.1Q-2022, 8.6.8.2, 8.6.8.4, 8.6.9). One station sends over one cable of no
+//! length at 100 Mbit/s, an octet in 80 ns; its port has the gates.
+
+use tautwire_sim::{DropReason, GatesObservation, Recorder, Transmission};
+use tautwire_workbench::{
+    Driver, Duration, Network, Observation, Options, bounds, simulate, simulate_with, verify,
+};
+
+use super::{codes, network};
+
+/// What each frame did: stream, and picosecond of its start.
+#[derive(Default)]
+struct Starts(Vec<(u32, u64)>);
+
+impl Recorder for Starts {
+    fn transmitted(&mut self, transmission: &Transmission) {
+        assert_eq!(transmission.start, transmission.selected, "nothing stands behind the gates");
+        self.0.push((transmission.stream, transmission.start.as_ps()));
+    }
+}
+
+/// A station whose port has this table, and streams each of one frame: class, octets, microsecond at which it comes.
+fn station(table: &str, classes: &str, frames: &[(u8, u32, f64)]) -> String {
+    let mut text = format!(
+        "allow: [gates::window, gates::max-sdu, class::overload]
+defaults: {{rate: 100 Mbit/s, traffic-class-table: identity}}
+nodes:
+  a: {{type: end-station, classes: {{{classes}}}, gate-parameter-table: {{gate-enabled: true, {table}}}}}
+  b: {{type: end-station}}
+links: [{{between: [a, b]}}]
+run: {{duration: 30 ms}}
+streams:
+"
+    );
+    for (number, (class, octets, at)) in frames.iter().enumerate() {
+        text += &format!(
+            "  - {{name: f{number}, talker: a, listeners: b, priority: {class}, frame: {octets} B, traffic: {{type: periodic, interval: 1 s, offset: {} ns}}}}\n",
+            (at * 1_000.0).round()
+        );
+    }
+    text
+}
+
+fn run(text: &str) -> (Network, Observation, Vec<(u32, u64)>) {
+    let network = network(text);
+    let mut starts = Starts::default();
+    let observation = simulate_with(&network, &mut Options::default(), &mut starts);
+    // Whatever the run does not need to be asked changes nothing.
+    for driver in [Driver::Plain, Driver::Spurious] {
+        let mut other = Starts::default();
+        let options = &mut Options { driver, ..Options::default() };
+        let again = simulate_with(&network, options, &mut other);
+        assert_eq!((other.0, again.trace_hash), (starts.0.clone(), observation.trace_hash), "{text}");
+    }
+    let all = bounds(&network);
+    assert_eq!(verify(&network, &all, &observation).contradictions, [], "{text}");
+    (network, observation, starts.0)
+}
+
+/// Microseconds at which frames start, in order.
+fn starts(table: &str, classes: &str, frames: &[(u8, u32, f64)]) -> Vec<f64> {
+    let (_, _, starts) = run(&station(table, classes, frames));
+    starts.into_iter().map(|(_, ps)| ps as f64 / 1e6).collect()
+}
+
+/// Case O1: entries that meet are one interval, over the end of the cycle too.
+#[test]
+fn a_frame_starts_if_it_ends_by_the_close_of_merged_entries() {
+    let list = "admin-cycle-time: 500 us, admin-control-list: [
+      {gate-states: [7, 2], time-interval: 100 us}, {gate-states: [0], time-interval: 150 us},
+      {gate-states: [0, 1], time-interval: 150 us}, {gate-states: 0x05, time-interval: 100 us}]";
+    let list = list.replace("0x05", "5");
+    for (class, arrives, start) in
+        [(0, 378.0, 600.0), (0, 377.92, 377.92), (0, 200.0, 200.0), (1, 290.0, 750.0), (2, 450.0, 450.0)]
+    {
+        assert_eq!(starts(&list, "", &[(class, 1_518, arrives)]), [start], "class {class} at {arrives}");
+    }
+}
+
+/// Case O2: the first frame behind the opening is tested as all others; only queueMaxSDU helps a queue whose head fits nowhere.
+#[test]
+fn a_head_that_fits_nowhere_blocks_its_queue_until_max_sdu_discards_it() {
+    let list = "admin-cycle-time: 200 us, admin-control-list: [
+      {gate-states: [5, 0], time-interval: 50 us}, {gate-states: [0], time-interval: 150 us}]";
+    let both = [(5, 1_000, 10.0), (5, 200, 11.0), (0, 300, 12.0)];
+    assert_eq!(starts(list, "", &both), [12.0]);
+    assert_eq!(starts(list, "", &[(5, 200, 33.36)]), [33.36]);
+    assert_eq!(starts(list, "", &[(5, 200, 33.44)]), [200.0]);
+    let limited = format!("{list}, queue-max-sdu-table: {{5: 500 B}}");
+    let (_, observation, sent) = run(&station(&limited, "", &both[..2]));
+    assert_eq!(sent, [(1, 11_000_000)]);
+    assert_eq!(observation.streams[0].dropped, [(DropReason::MaxSdu, 1)]);
+    let seen = observation.mechanisms.of::<GatesObservation>().expect("gates");
+    assert_eq!(seen.ports[0].max_sdu_exceeded, [0, 0, 0, 0, 0, 1, 0, 0]);
+    // The description without the limit is an error unless it is allowed.
+    let told = station(list, "", &both).replace("gates::window, ", "");
+    assert_eq!(codes(&told), ["gates::window"]);
+    // An MSDU begins with the EtherType: 980 B of a tagged frame of 1000 B, and 978 B behind it.
+    for (table, passes) in [
+        ("{5: 980 B}", 1),
+        ("{5: 979 B}", 0),
+        ("{5: 978 B}, sdu: payload", 1),
+        ("{5: 977 B}, sdu: payload", 0),
+    ] {
+        let wide = list.replace("time-interval: 50 us", "time-interval: 100 us");
+        let limited = format!("{wide}, queue-max-sdu-table: {table}");
+        assert_eq!(starts(&limited, "", &[(5, 1_000, 10.0)]).len(), passes, "{table}");
+    }
+}
+
+/// Case O10: credit behind a closed gate, as the standard has it and as devices do.
+#[test]
+fn credit_stands_still_while_the_gate_is_closed() {
+    let list = "admin-cycle-time: 1 ms, admin-control-list: [
+      {gate-states: [], time-interval: 300 us}, {gate-states: [5], time-interval: 700 us}]";
+    let start = |more: &str, slope: &str| {
+        let classes = format!("5: {{transmission-selection: credit-based, idle-slope: {slope}}}");
+        let both = starts(&format!("{list}{more}"), &classes, &[(5, 1_000, 900.0), (5, 1_000, 900.0)]);
+        assert_eq!(both[0], 900.0);
+        both[1]
+    };
+    assert_eq!(start("", "28 Mbit/s"), 1_404.0);
+    assert_eq!(start(", idle-slope-is: while-open", "40 Mbit/s"), 1_404.0);
+    assert_eq!(start(", credit-at-closed-gate: rises", "28 Mbit/s"), 1_300.0);
+    assert_eq!(start(", credit-in-guard-band: frozen", "28 Mbit/s"), 1_422.4);
+    let unscaled = start(", idle-slope-is: while-open", "28 Mbit/s");
+    assert_eq!((unscaled * 100.0).round() / 100.0, 1_491.43);
+    let host = station(
+        list,
+        "5: {transmission-selection: credit-based, idle-slope: 28 Mbit/s}",
+        &[(5, 1_000, 900.0); 2],
+    )
+    .replace("defaults:", "hosts: {h: {credit-charged-overhead: 8 B}}\ndefaults:")
+    .replace("a: {type: end-station,", "a: {type: end-station, host: h,");
+    assert_eq!(run(&host).2[1], (1, 1_401_600_000), "the gap is not charged");
+}
+
+/// A base time that is still to come: all gates have their first states until then, and cycles count from it.
+#[test]
+fn the_first_cycle_starts_at_the_base_time() {
+    let list =
+        "admin-base-time: 450 us, admin-gate-states: [3], admin-cycle-time: 1/3 ms, admin-control-list: [
+      {gate-states: [5], time-interval: 100 us}, {gate-states: [3], time-interval: 100 us}]";
+    // Cycles start at 450 us, 783.333 333 us, 1116.666 666 us.
+    assert_eq!(starts(list, "", &[(3, 1_000, 10.0)]), [10.0]);
+    assert_eq!(starts(list, "", &[(5, 1_000, 10.0)]), [450.0]);
+    assert_eq!(starts(list, "", &[(5, 1_000, 600.0)]), [783.333333]);
+    assert_eq!(starts(list, "", &[(5, 1_000, 1_000.0)]), [1_116.666666]);
+    assert_eq!(starts(list, "", &[(3, 1_000, 500.0)]), [550.0], "the last states stay until the next cycle");
+    assert_eq!(starts(list, "", &[(3, 1_000, 702.69)]), [702.69]);
+    assert_eq!(starts(list, "", &[(3, 1_000, 702.7)]), [883.333333], "its last bit would be out 7 ns late");
+    let (_, observation, _) = run(&station(list, "", &[(3, 1_000, 500.0)]));
+    let seen = observation.mechanisms.of::<GatesObservation>().expect("gates");
+    assert_eq!(seen.ports[0].config_change_time.map(|at| at.as_ps()), Some(450_000_000));
+    assert_eq!(seen.ports[0].config_change_error, 0);
+}
+
+/// A station whose high class has a window: its delay is the same for every frame, whatever else is sent (64 octets over two links of
+/// 10 m at 100 Mbit/s: 2 x (5.76 + 0.05) us).
+#[test]
+fn a_window_makes_the_delay_of_a_class_constant() {
+    let text = "
+defaults: {rate: 100 Mbit/s, traffic-class-table: identity}
+vlans: {1: {tagged: all}}
+nodes:
+  client: {type: end-station}
+  other: {type: end-station}
+  switch:
+    type: bridge
+    gate-parameter-table:
+      gate-enabled: true
+      admin-cycle-time: 1 ms
+      admin-control-list:
+        - {gate-states: [0], time-interval: 490 us}
+        - {gate-states: [7], time-interval: 510 us}
+  server: {type: end-station}
+links:
+  - {between: [client, switch], length: 10 m}
+  - {between: [other, switch], length: 10 m}
+  - {between: [switch, server], length: 10 m}
+streams:
+  - {name: high, talker: client, listeners: server, priority: 7, frame: 64 B, traffic: {type: periodic, interval: 1 ms, offset: 500 us}}
+  - {name: best-effort, talker: other, listeners: server, priority: 0, payload: 1500 B, traffic: {type: greedy}, arrival-curve: {rate: 40 Mbit/s, burst: 20000 B}}
+run: {duration: 50 ms}
+";
+    let delays = |text: &str| {
+        let network = network(text);
+        let observation = simulate(&network, &mut Options::default());
+        let delay = &observation.streams[0].listeners[0].delay;
+        (delay.min(), delay.max())
+    };
+    let constant = Some(Duration::from_ns(11_620));
+    assert_eq!(delays(text), (constant, constant));
+    let without = delays(&text.replace("gate-enabled: true", "gate-enabled: false"));
+    assert!(without.1 > constant, "{without:?}");
+}
