@@ -234,3 +234,18 @@ def test_a_stream_that_never_starts_counts_as_if_it_did(never: str) -> None:
     assert tautwire.simulate(beside).stream("never")["frames"]["created"] == 0
     least, most = (tautwire.bounds(network).delay_max_ps("one") for network in (alone, beside))
     assert least is not None and most is not None and least < most
+
+
+def test_lost_frames_of_protocols_are_a_table() -> None:
+    text = (
+        "name: lossy\ngptp: {}\ndefaults: {rate: 100 Mbit/s}\n"
+        "nodes: {a: {type: end-station}, z: {type: end-station}}\n"
+        "links: [{between: [a, z], bit-error-rate: 1e-4}]\nrun: {duration: 8 s}\n"
+    )
+    (table,) = tautwire.simulate(tautwire.load_text(text)).summary["mechanisms"]
+    assert table["name"] == "control_losses"
+    names = [column["name"] for column in table["columns"]]
+    for row in table["rows"]:
+        one = dict(zip(names, row, strict=True))
+        assert (one["protocol"], one["reason"], one["cause"]) == ("gptp", "bit-error", "failure")
+        assert one["frames"] > 0

@@ -17,8 +17,8 @@ use std::path::Path;
 use tautwire_workbench::table::{self, TableOptions};
 use tautwire_workbench::{Loaded, Network, Scenario, StreamIndex, Summary, Verdict};
 use tautwire_workbench::{
-    as6802, datagrams, gptp, harts, listener_frames, loss, mechanism_tables, proviso, refusal, served, srp,
-    tdma, test_bed, virtual_link,
+    as6802, datagrams, gptp, harts, listener_frames, loss, mechanism_tables, proviso, served, srp, tdma,
+    test_bed, virtual_link,
 };
 
 use crate::args::Command;
@@ -101,7 +101,6 @@ fn tables_with(summary: &Summary, remark: &str) -> String {
         srp::vlan_registration::table(summary, options),
         gptp::table(summary),
         harts::table(summary),
-        refusal::table(summary),
         datagrams::table(summary),
         tdma::slots::table(summary),
         tdma::takeover::table(summary),

@@ -127,6 +127,7 @@ fn observation(network: &Network, bounds: &Bounds) -> Observation {
         ports,
         reservations: Vec::new(),
         refusals: Vec::new(),
+        control_losses: Vec::new(),
         vlan_registrations: Vec::new(),
         clocks: Vec::new(),
         harts: None,

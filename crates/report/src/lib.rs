@@ -24,6 +24,7 @@ pub mod arrow;
 pub mod as6802;
 mod cause;
 mod contradiction;
+mod control_losses;
 pub mod datagrams;
 mod first_frame;
 mod frame_trace;

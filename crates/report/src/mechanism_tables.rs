@@ -1,14 +1,18 @@
-//! Tables of mechanisms that are plug-ins, as results show them all alike: in `summary.json`, on the page, in the command's output.
+//! Tables that results show all alike, in `summary.json`, on the page and in the command's output: what plug-ins observed, requests that were
+//! refused, frames of protocols that were lost.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tautwire_model::Network;
 use tautwire_observe::{Cell, Table};
 use tautwire_sim::Observation;
 
+use crate::admission::refusal;
+use crate::control_losses;
 use crate::grid::{Column, TableOptions, number, render, text};
 use crate::summary::Summary;
 
-/// A table of what a mechanism observed.
+/// A table of what a mechanism observed, or of what happened to its frames and requests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MechanismTable {
     /// Its name: the mechanism's, and what a row is.
@@ -45,8 +49,9 @@ pub enum TableCell {
 }
 
 /// The tables of a run.
-pub(crate) fn summaries(observation: &Observation) -> Vec<MechanismTable> {
-    observation.mechanisms.tables().into_iter().map(summary).collect()
+pub(crate) fn summaries(network: &Network, observation: &Observation) -> Vec<MechanismTable> {
+    let of_all = [refusal::requests(network, observation), control_losses::table(network, observation)];
+    observation.mechanisms.tables().into_iter().chain(of_all.into_iter().flatten()).map(summary).collect()
 }
 
 fn summary(table: Table) -> MechanismTable {

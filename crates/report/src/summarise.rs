@@ -87,7 +87,8 @@ impl Summary {
                 .map_or_else(Vec::new, |seen| crate::admission::refusal::summaries(network, seen)),
             vlan_registrations: observation
                 .map_or_else(Vec::new, |seen| crate::srp::vlan_registration::summaries(network, seen)),
-            mechanisms: observation.map_or_else(Vec::new, crate::mechanism_tables::summaries),
+            mechanisms: observation
+                .map_or_else(Vec::new, |seen| crate::mechanism_tables::summaries(network, seen)),
         }
     }
 }

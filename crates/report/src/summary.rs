@@ -84,7 +84,7 @@ pub struct Summary {
     /// Network time, of a time-triggered network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network_time: Option<NetworkTimeSummary>,
-    /// Tables of what mechanisms observed, if there was a run of a network with such.
+    /// Tables of what mechanisms observed, of requests that were refused and of frames of protocols that were lost, if there was a run with such.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mechanisms: Vec<crate::mechanism_tables::MechanismTable>,
 }

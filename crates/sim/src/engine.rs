@@ -269,6 +269,9 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     pub(crate) fn count_loss(&mut self, slot: &Slot, reason: DropReason) {
         self.statistics.dropped(slot.stream, reason);
         let hop = slot.hop - self.plan.first_hop[slot.stream as usize];
+        if PLUGGED && self.network.streams[slot.stream as usize].traffic.is_control() {
+            self.statistics.control_dropped(slot.stream, hop, reason);
+        }
         self.recorder.dropped(self.now, slot.stream, slot.number, hop, reason);
     }
 
@@ -325,6 +328,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             cycle_frames,
             reservations: Vec::new(),
             refusals: Vec::new(),
+            control_losses: self.statistics.control_losses(self.network),
             vlan_registrations: Vec::new(),
             clocks: Vec::new(),
             mechanisms: Observed::default(),

@@ -14,6 +14,7 @@ mod as6802;
 mod central;
 mod clock;
 mod control;
+mod control_loss;
 
 mod egress;
 mod engine;
@@ -58,6 +59,7 @@ pub use control::{
     Machines, Metadata, NetworkTime, Notes, Passing, Plane, PlugIn, Policing, Pooling, Seen, Servers,
     Shaping, Shut, Stamping, Talkers,
 };
+pub use control_loss::{ControlLoss, LossPlace, LossReason};
 pub use gates::{GatesObservation, PortGatesObservation};
 pub use gptp::{ClockObservation, CorrectedObservation};
 pub use harts::{

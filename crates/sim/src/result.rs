@@ -13,6 +13,7 @@ use crate::tdma::CyclesObservation;
 use crate::tdma::StartUpObservation;
 use crate::test_bed::TestObservation;
 
+use crate::control_loss::ControlLoss;
 use crate::refusal::Refusal;
 use crate::srp::{ReservationObservation, VlanObservation};
 
@@ -143,6 +144,8 @@ pub struct Observation {
     pub reservations: Vec<ReservationObservation>,
     /// What a CNC or an ACMaster refused, in order of time.
     pub refusals: Vec<Refusal>,
+    /// Frames of protocols that were lost, by stream, hop and reason; those that their receivers refused behind them.
+    pub control_losses: Vec<ControlLoss>,
     /// VLANs at ports of bridges, by port and VLAN, in a network with MVRP.
     pub vlan_registrations: Vec<VlanObservation>,
     /// Per node, in a network with gPTP.

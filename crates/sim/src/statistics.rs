@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tautwire_model::Network;
-use tautwire_model::network::Stream;
+use tautwire_model::network::{Stream, StreamIndex};
 use tautwire_observe::{DelayParts, Histogram, Moments};
 use tautwire_units::Duration;
 
 use crate::clock::SimTime;
+use crate::control_loss::{ControlLoss, LossPlace, LossReason};
 use crate::fates::{Fate, Fates, ListenerFates, Whereabouts};
 use crate::plan::{Plan, index};
 use crate::result::{DropReason, HopObservation, ListenerObservation, StreamObservation, WorstFrame};
@@ -92,6 +93,8 @@ pub(crate) struct Statistics {
     pub(crate) streams: Vec<StreamCounters>,
     /// What became of copies that no listener took.
     pub(crate) fates: Fates,
+    /// Copies of protocols' frames that were lost, by stream, hop within it and reason.
+    control_dropped: BTreeMap<(u32, u32, DropReason), u64>,
     hops: Vec<Line<HopObservation>>,
     first_hop: Vec<u32>,
     listeners: Vec<Listener>,
@@ -152,6 +155,7 @@ impl Statistics {
             frame_hops: 0,
             delivered: 0,
             trace_hash: 0,
+            control_dropped: BTreeMap::new(),
         }
     }
 
@@ -248,6 +252,27 @@ impl Statistics {
     #[cold]
     pub(crate) fn dropped(&mut self, stream: u32, reason: DropReason) {
         self.streams[stream as usize].dropped[reason as usize] += 1;
+    }
+
+    /// A frame of a protocol was lost at this hop of the stream, or on its line.
+    #[cold]
+    pub(crate) fn control_dropped(&mut self, stream: u32, hop: u32, reason: DropReason) {
+        *self.control_dropped.entry((stream, hop, reason)).or_default() += 1;
+    }
+
+    /// The frames of protocols that were lost; a second copy that is eliminated is not lost.
+    pub(crate) fn control_losses(&self, network: &Network) -> Vec<ControlLoss> {
+        let lost = self.control_dropped.iter().filter(|((.., reason), _)| *reason != DropReason::Eliminated);
+        let loss = |((stream, hop, reason), frames): (&(u32, u32, DropReason), &u64)| {
+            let described = &network.streams[*stream as usize];
+            let place = match described.hops.get(*hop as usize) {
+                Some(hop) => LossPlace::Port(hop.port),
+                None => LossPlace::Node(described.talker),
+            };
+            let stream = StreamIndex(*stream);
+            ControlLoss { stream: Some(stream), place, reason: LossReason::Dropped(*reason), frames: *frames }
+        };
+        lost.map(loss).collect()
     }
 
     /// What was observed of every stream, of each of which so many frames were created.

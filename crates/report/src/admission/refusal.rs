@@ -1,15 +1,13 @@
 //! What a CNC or an ACMaster refused in a run: which limit stood in the way of whom, in results and as a table.
 
-use std::fmt::Write;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tautwire_model::network::{Network, StreamIndex};
+use tautwire_observe::{Cell, Column, Table};
 use tautwire_sim::{Limit, Observation, Refusal};
 use tautwire_units::Duration;
 
 use crate::name;
-use crate::summary::Summary;
 use crate::table::microseconds;
 
 /// A request that was tested and refused.
@@ -101,17 +99,31 @@ pub(crate) fn summaries(network: &Network, observation: &Observation) -> Vec<Ref
     observation.refusals.iter().map(summary).collect()
 }
 
-/// A line for each refusal; empty if there is none.
-#[must_use]
-pub fn table(summary: &Summary) -> String {
-    let mut text = String::new();
-    for refusal in &summary.refusals {
-        let RefusalSummary { at_ps, node, stream, listener, limit } = refusal;
-        let at = microseconds(i128::from(*at_ps));
-        writeln!(text, "refused by {node} at {at} us: {stream} for {listener}; {}", why(limit))
-            .expect("a string can be written");
+/// The requests that were refused, as a table; none if there is none.
+pub(crate) fn requests(network: &Network, observation: &Observation) -> Option<Table> {
+    const fn column(name: &'static str, title: &'static str) -> Column {
+        Column { name, title }
     }
-    text
+    let row = |refusal: RefusalSummary| {
+        let RefusalSummary { at_ps, node, stream, listener, limit } = refusal;
+        let limit = why(&limit);
+        let texts = [stream, listener, node, limit].map(Cell::Text);
+        [Cell::Number(at_ps)].into_iter().chain(texts).collect()
+    };
+    let rows: Vec<Vec<Cell>> = summaries(network, observation).into_iter().map(row).collect();
+    (!rows.is_empty()).then(|| Table {
+        name: "refused_requests",
+        title: "Refused requests",
+        about: "A request for a stream that a CNC or an ACMaster tested and refused, and the limit that it would exceed.",
+        columns: vec![
+            column("at_ps", "at"),
+            column("stream", "stream"),
+            column("listener", "listener"),
+            column("refused_by", "refused by"),
+            column("limit", "limit"),
+        ],
+        rows,
+    })
 }
 
 fn why(limit: &LimitSummary) -> String {

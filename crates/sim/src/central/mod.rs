@@ -21,6 +21,7 @@ use tautwire_wire::srp::FailureCode;
 
 use crate::clock::SimTime;
 use crate::control::{Attached, Attachment, Machines, Plane, Seen};
+use crate::control_loss::{ControlLoss, LossPlace, LossReason};
 use crate::random::{Purpose, Random};
 use crate::refusal::Refusal;
 use crate::result::Observation;
@@ -45,6 +46,8 @@ struct Central<'n> {
     streams: BTreeMap<(u32, u32), StreamIndex>,
     test: Test,
     refusals: Vec<Refusal>,
+    /// Frames that nodes refused, those of machines that are gone too.
+    refused: BTreeMap<NodeIndex, u64>,
 }
 
 /// What a run knows of a node beside its machine.
@@ -80,6 +83,7 @@ pub(crate) fn attach(
         streams: streams.map(|channel| ((channel.from.0, channel.to.0), channel.stream)).collect(),
         test: Test::new(network, settings.test, bounds),
         refusals: Vec::new(),
+        refused: BTreeMap::new(),
     };
     Some(Attached::new(network, "central", run))
 }
@@ -114,6 +118,13 @@ impl Central<'_> {
         self.nodes[node.index()] = Node::new(node.index(), session, self.seed);
         if self.is_cnc(node) {
             self.test.clear(self.network);
+        }
+    }
+
+    /// Frames that a node's machine has refused since it began.
+    fn note_refused(&mut self, node: NodeIndex, machine: &CentralNode) {
+        if machine.refused() > 0 {
+            *self.refused.entry(node).or_default() += machine.refused();
         }
     }
 
@@ -268,6 +279,10 @@ impl Attachment for Central<'_> {
         state.idle = (state.doing.is_none() && machine.has_work()).then(|| plane.now());
     }
 
+    fn keep(&mut self, node: NodeIndex, machine: CentralNode) {
+        self.note_refused(node, &machine);
+    }
+
     fn stopped(&mut self, node: NodeIndex, plane: &mut dyn Plane) {
         self.srp.stopped(node, plane);
         self.restart(node);
@@ -281,10 +296,26 @@ impl Attachment for Central<'_> {
         self.srp.end(plane);
     }
 
-    fn finish(self, _: &Machines<'_, CentralNode>, observation: &mut Observation) {
+    fn finish(mut self, machines: &Machines<'_, CentralNode>, observation: &mut Observation) {
+        for node in (0..self.network.nodes.len()).map(NodeIndex::at) {
+            if let Some(machine) = machines.of(node) {
+                self.note_refused(node, machine);
+            }
+        }
+        observation.control_losses.extend(refused_frames(&self.refused));
         self.srp.write_to(observation);
         observation.refusals.extend(self.refusals);
     }
+}
+
+/// The frames that nodes refused, as losses.
+fn refused_frames(refused: &BTreeMap<NodeIndex, u64>) -> impl Iterator<Item = ControlLoss> {
+    refused.iter().map(|(node, frames)| ControlLoss {
+        stream: None,
+        place: LossPlace::Node(*node),
+        reason: LossReason::Refused("control"),
+        frames: *frames,
+    })
 }
 
 /// The message of a node; none of an MRPDU.

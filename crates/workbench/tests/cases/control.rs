@@ -2,7 +2,9 @@
 
 use tautwire_core::central::ControlFrame;
 use tautwire_sim::{Contents, Driver, Recorder};
-use tautwire_workbench::{Options, simulate, simulate_with};
+use tautwire_workbench::mechanism_tables::{self, TableCell};
+use tautwire_workbench::table::TableOptions;
+use tautwire_workbench::{Options, Summary, simulate, simulate_with};
 
 use super::{answer, codes, network, text};
 
@@ -74,4 +76,56 @@ fn a_protocol_sends_in_no_class_that_a_mechanism_keeps() {
         assert!(!codes(&all).contains(&"form::conflict"), "{key}");
         assert!(codes(&(all + "lldp: {}\n")).contains(&"form::conflict"), "{key}");
     }
+}
+
+/// The rows of a table of results, cells as text.
+fn rows(text: &str, table: &str) -> Vec<Vec<String>> {
+    let (network, bounds, seen, _) = answer(text);
+    let summary = Summary::new(&network, Some(&bounds), Some(&seen));
+    assert!(summary.to_json().contains(&format!("\"name\": \"{table}\"")), "summary.json has it");
+    let found = summary.mechanisms.iter().find(|one| one.name == table).expect("a table");
+    let printed = mechanism_tables::tables(&summary, TableOptions::default());
+    assert!(printed.contains(&format!("{}: ", found.title)), "{printed}");
+    let cell = |cell: &TableCell| match cell {
+        TableCell::Number(number) => number.to_string(),
+        TableCell::Text(text) => text.clone(),
+        TableCell::None(()) => String::new(),
+    };
+    found.rows.iter().map(|row| row.iter().map(cell).collect()).collect()
+}
+
+#[test]
+fn lost_frames_of_protocols_have_rows() {
+    let text = "name: lossy\ngptp: {}\ndefaults: {rate: 100 Mbit/s}\n\
+        nodes: {a: {type: end-station}, w: {type: bridge}, z: {type: end-station}}\n\
+        links: [{between: [a, w], bit-error-rate: 1e-4}, {between: [w, z]}]\n\
+        run: {duration: 8 s}\n";
+    let found = rows(text, "control_losses");
+    let row = |place: &str, reason: &str| {
+        let is_it = |row: &&Vec<String>| row[2] == place && row[3] == reason;
+        found.iter().find(is_it).unwrap_or_else(|| panic!("no row of {reason} at {place}: {found:?}"))
+    };
+    for place in ["a.p1", "w.p1"] {
+        assert_eq!(row(place, "bit-error")[..2], ["gptp".to_owned(), format!("gptp:{place}")]);
+        assert_eq!(row(place, "bit-error")[4], "failure");
+    }
+    // Each copy that was lost is in one row.
+    let (_, _, seen, _) = answer(text);
+    let dropped: u64 = seen.streams.iter().flat_map(|stream| &stream.dropped).map(|(_, count)| count).sum();
+    let counted: u64 = found.iter().map(|row| row[5].parse::<u64>().expect("a number")).sum();
+    assert!(dropped > 5, "{dropped}");
+    assert_eq!(counted, dropped);
+    // Without losses there is no table.
+    let (network, _, seen, _) = answer(&text.replace(", bit-error-rate: 1e-4", ""));
+    let summary = Summary::new(&network, None, Some(&seen));
+    assert!(summary.mechanisms.iter().all(|table| table.name != "control_losses"));
+}
+
+#[test]
+fn requests_that_central_configuration_refuses_have_rows() {
+    let found = rows(include_str!("../../../../scenarios/central-requests.yaml"), "refused_requests");
+    let [row] = &found[..] else { panic!("one is refused: {found:?}") };
+    assert_eq!(row[1], "stroke");
+    assert!(row[4].contains("deadline 450.000 us"), "{row:?}");
+    assert!(row[0].parse::<u64>().is_ok_and(|ps| ps > 0) && !row[2].is_empty() && !row[3].is_empty());
 }
