@@ -1,6 +1,8 @@
 //! What comes to the classes of a port: per class and lane, the sum of what its streams promise or their
 //! shapers let through, and what the link and the class before it let through.
 
+use std::sync::Arc;
+
 use tautwire_units::Bytes;
 
 use crate::curve::{Curve, Line};
@@ -11,6 +13,7 @@ use crate::port_plan::PortPlan;
 use crate::reserved::Granted;
 use crate::shared_link::{Share, SharedLink, Sum};
 use crate::stairs::{ByLine, LaneStairs, Stairs, Step};
+use crate::windows::Jumps;
 
 /// An entry as it reaches its queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -121,6 +124,32 @@ impl Offered {
     pub(crate) fn plus_curve(&self, other: &Curve) -> Self {
         let stairs = self.stairs.plus(&Stairs::by_curve(other.clone()));
         Self { plain: self.plain.plus(other), shaped: self.shaped.plus(other), stairs }
+    }
+
+    /// Plus what is taken of the line in steps, which this curve is above.
+    pub(crate) fn plus_steps(&self, taken: &Curve, jumps: Option<&Arc<Jumps>>, rate: u64) -> Self {
+        let Some(jumps) = jumps else { return self.plus_curve(taken) };
+        let stairs = Stairs { taken: Some((Arc::clone(jumps), rate)), ..self.stairs.clone() };
+        Self { plain: self.plain.plus(taken), shaped: self.shaped.plus(taken), stairs }
+    }
+
+    /// No more than a curve says.
+    pub(crate) fn within(&self, limit: &Curve) -> Self {
+        let less = |curve: &Curve| Curve::least_of(curve.lines().iter().chain(limit.lines()).copied());
+        let shaped = less(&self.shaped);
+        let is_limited = |rate: u64| limit.rate().is_some_and(|limit| limit < rate);
+        // Frames stay whole where they are what limits in the long run.
+        let stairs = match self.shaped.rate() {
+            Some(rate) if !is_limited(rate) => self.stairs.clone(),
+            _ => Stairs::by_curve(shaped.clone()),
+        };
+        Self { plain: less(&self.plain), shaped, stairs }
+    }
+
+    /// As seen through a delay of at most `ps`.
+    pub(crate) fn widened(&self, ps: u64) -> Self {
+        let (plain, shaped) = (self.plain.widened(ps), self.shaped.widened(ps));
+        Self { plain, shaped, stairs: self.stairs.widened(ps) }
     }
 
     /// Both together.
@@ -281,7 +310,7 @@ impl Contribution {
         let sizes = || self.steps.iter().map(|step| step.bits);
         let Some(sizes) = sizes().min().zip(sizes().max()) else { return Stairs::by_curve(rest) };
         let line = ByLine::of(self.by_line(port), sizes);
-        Stairs { lanes: vec![LaneStairs { steps: self.steps.clone(), line }], rest }
+        Stairs { lanes: vec![LaneStairs { steps: self.steps.clone(), line }], rest, taken: None }
     }
 
     /// What its link, and a credit-based class before it, let through, on the clock of the port.

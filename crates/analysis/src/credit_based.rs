@@ -39,6 +39,8 @@ pub(crate) struct Shaper {
     pub(crate) slope_min: u64,
     /// Greatest.
     pub(crate) slope_max: u64,
+    /// Least that frames are charged with: before the first cycle of its gate it may be less than it is while the gate is open.
+    pub(crate) slope_floor: u64,
     /// Rate of the line.
     pub(crate) rate: u64,
     /// The same less what it loses as each frame takes whole picoseconds: a frame is charged for as long.
@@ -54,7 +56,7 @@ pub(crate) struct Shaper {
 impl Shaper {
     /// −V_min, micro-bits, rounded up.
     pub(crate) fn debt_max(&self) -> u128 {
-        let left = self.rate.saturating_sub(self.slope_min);
+        let left = self.rate.saturating_sub(self.slope_floor);
         scaled(u128::from(self.charged_max) * MICRO, left, self.rate_charged)
     }
 
@@ -88,6 +90,15 @@ impl Shaper {
     pub(crate) fn output(&self) -> Line {
         let late = volume(self.slope_max, self.slack);
         Line { burst: self.debt_max() + late, rate: self.slope_max }.in_bits(self.wire_per_charged)
+    }
+
+    /// What it sends at most while so much time passes in which it earns credit, from any instant on, in bits of the wire.
+    pub(crate) fn at_any_time(&self, credit_max: u128) -> Line {
+        let late = volume(self.slope_max, self.slack);
+        // The frame that is under way may have nothing left of it that is charged.
+        let beside = u128::from(tautwire_units::Bytes::MEDIA_OVERHEAD.bits().get()) * MICRO;
+        let burst = credit_max + self.debt_max() + late + beside;
+        Line { burst, rate: self.slope_max }.in_bits(self.wire_per_charged)
     }
 
     /// What it sends at most within any window, frames by their last bits, in bits of the wire.
@@ -124,6 +135,7 @@ mod tests {
         Shaper {
             slope_min: slope,
             slope_max: slope,
+            slope_floor: slope,
             rate: RATE,
             rate_charged: RATE,
             charged_max: FRAME,

@@ -56,6 +56,12 @@ pub enum PlantedFault {
     SlotsBeforeForgotten,
     /// Slots are taken to begin when they should.
     SlotErrorForgotten,
+    /// Of a window all is taken to be usable, up to its end.
+    GateGuardForgotten,
+    /// Nothing is taken to be under way when a gate opens.
+    OpeningsUnblocked,
+    /// What goes above a class is taken to come while it waits, and not to have waited for its own window.
+    WaitAboveForgotten,
     /// A queue is taken to hold one frame of each stream. No bound shows it: it is found by frames that are lost.
     WaitingFramesForgotten,
 }
@@ -78,6 +84,10 @@ impl PlantedFault {
 
     /// Those of what waits in queues.
     pub const OF_QUEUES: [Self; 1] = [Self::WaitingFramesForgotten];
+
+    /// Those of gates.
+    pub const OF_GATES: [Self; 3] =
+        [Self::GateGuardForgotten, Self::OpeningsUnblocked, Self::WaitAboveForgotten];
 
     /// Those of TDMA.
     pub const OF_TDMA: [Self; 3] =

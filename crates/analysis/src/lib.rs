@@ -69,6 +69,7 @@ mod time_triggered;
 mod timeline;
 mod unbounded;
 mod virtual_link;
+mod windows;
 
 pub use accuracy::Accuracy;
 pub use admission::{AdmissionBound, NoAdmissionBound, admission_bounds};

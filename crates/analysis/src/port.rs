@@ -17,11 +17,12 @@ use crate::port_plan::{ClassOrder, PortPlan, Selection};
 use crate::queue_bound::{QueueBound, backlog};
 use crate::reasons::Reasons;
 use crate::reserved::{self, ReservedPort};
-use crate::response_time::{ResponseTimes, response_times};
+use crate::response_time::{ResponseTimes, response_times, stepwise};
 use crate::result::{ClassBounds, Method};
 use crate::stairs::Stairs;
 use crate::strict_priority;
 use crate::unbounded::Unbounded;
+use crate::windows::{ClassWindows, Part, TIME, Taken};
 use tautwire_units::{Bits, Bytes};
 
 /// Bounds of a queue that all hold; which is least depends on the frame.
@@ -45,6 +46,8 @@ pub(crate) struct ClassTerms {
     pub(crate) blocking_bits: u64,
     pub(crate) credit_max: Option<u128>,
     pub(crate) shaper: Option<Shaper>,
+    /// What windows let onto the link.
+    pub(crate) sent: Option<Line>,
     pub(crate) bounds: ClassBounds,
 }
 
@@ -59,6 +62,7 @@ impl Default for ClassTerms {
             blocking_bits: 0,
             credit_max: None,
             shaper: None,
+            sent: None,
             bounds: ClassBounds::default(),
         }
     }
@@ -70,12 +74,14 @@ pub(crate) struct Above {
     pub(crate) offered: Offered,
     /// Why more does than is known.
     pub(crate) reason: u32,
+    /// Class by class, instead of all that, at a port whose classes may not always send.
+    pub(crate) parts: Vec<Part>,
 }
 
 impl Above {
     /// Nothing.
     pub(crate) fn nothing() -> Self {
-        Self { offered: Offered::nothing(), reason: NO_REASON }
+        Self { offered: Offered::nothing(), reason: NO_REASON, parts: Vec::new() }
     }
 }
 
@@ -103,6 +109,7 @@ pub(crate) fn assess(
     reasons: &Reasons,
 ) -> (ClassTerms, Above) {
     let Coming { members, above, blocking_bits, tardy, unscheduled, by_frames } = coming;
+    let blocking_bits = port.windows().map_or(blocking_bits, |windows| windows.classes[class].blocking_bits);
     #[cfg(feature = "planted-faults")]
     let blocking_bits =
         if port.fault == Some(crate::PlantedFault::BlockingFrameForgotten) { 0 } else { blocking_bits };
@@ -116,14 +123,39 @@ pub(crate) fn assess(
         (terms.used, terms.bounds) = (bounds.used, bounds.clone());
         return (terms, above.clone());
     }
-    let (higher, higher_reason) = (&above.offered, above.reason);
-    let with_served = port.served.as_deref().map(|served| higher.plus_curve(&served.taken_of(class)));
-    let above_it = with_served.as_ref().unwrap_or(higher);
-    let higher = above_it;
-    let assess =
-        Assess { number, port, class, members, higher, higher_reason, tardy, unscheduled, by_frames };
+    let windows = port.windows();
+    let here = windows.map(|windows| match port.classes[class].0 {
+        Selection::CreditBased { .. } => windows.above_credit(class, &above.parts, port.rates()),
+        Selection::StrictPriority | Selection::Ats => windows.above(class, &above.parts, port.rates()),
+    });
+    let here = here.as_ref().unwrap_or(above);
+    let (higher, higher_reason) = (&here.offered, here.reason);
+    let served = port.served.as_deref().filter(|served| !served.taken.is_empty());
+    let with_served = served.map(|served| higher.plus_curve(&served.taken_of(class)));
+    let higher = with_served.as_ref().unwrap_or(higher);
+    let windows = windows.map(|windows| &windows.classes[class]);
+    if let Some(windows) = windows {
+        terms.sent = windows.sent.map(|time| time.in_bits((port.rate, TIME)));
+    }
+    let assess = Assess {
+        number,
+        port,
+        class,
+        members,
+        higher,
+        higher_reason,
+        tardy,
+        unscheduled,
+        by_frames,
+        windows,
+    };
     let out = assess.run(&mut terms, reasons);
-    let mut below = Above { offered: above.offered.plus(&out), reason: higher_reason };
+    if let Some(windows) = windows {
+        let mut below = above.clone();
+        below.parts.push(assess.part(windows, &terms, out));
+        return (terms, below);
+    }
+    let mut below = Above { offered: above.offered.plus(&out), reason: higher_reason, parts: Vec::new() };
     if !out.shaped.is_known() && higher_reason == NO_REASON {
         let unknown = members.iter().map(|member| member.unknown).find(|one| *one != NO_REASON);
         below.reason = unknown.unwrap_or(terms.reason);
@@ -147,6 +179,7 @@ struct Assess<'a> {
     tardy: u64,
     unscheduled: bool,
     by_frames: bool,
+    windows: Option<&'a ClassWindows>,
 }
 
 impl Assess<'_> {
@@ -170,6 +203,10 @@ impl Assess<'_> {
             u32::try_from(ppm).unwrap_or(u32::MAX)
         });
         let rates = [&offered.plain, &offered.shaped].map(Curve::rate);
+        if let Some(why) = self.windows.and_then(|windows| windows.unbounded.clone()) {
+            (terms.lanes, terms.reason) = (vec![(OWN_LANE, Candidates::new())], reasons.number(why));
+            return offered;
+        }
         let out = match self.port.classes[self.class].0 {
             Selection::CreditBased { slope_min, slope_max } => {
                 let reserved = self.port.reserved.iter().find(|reserved| reserved.class == self.class);
@@ -199,6 +236,9 @@ impl Assess<'_> {
 
     /// Why more comes than can leave: than the line carries, or than it does with a step of the clock for every frame.
     fn overload(&self, own: [Option<u64>; 2]) -> Unbounded {
+        if let Some(windows) = self.windows {
+            return windows.overload.clone();
+        }
         let port = tautwire_model::network::PortIndex(self.number);
         let class = u8::try_from(self.class).expect("below eight");
         let class = tautwire_core::TrafficClass::new(class).expect("below eight");
@@ -249,7 +289,9 @@ impl Assess<'_> {
                 (false, true) => Method::StrictPriorityLineShaping,
                 (false, false) => Method::StrictPriorityTokenBucket,
             };
-            let ResponseTimes { waits, backlog } = if ats || self.unscheduled {
+            let ResponseTimes { waits, backlog } = if self.windows.is_some() && !self.unscheduled {
+                self.in_windows(blocking, (&offered.stairs, &own(&offered.shaped)))
+            } else if ats || self.unscheduled {
                 ResponseTimes::default()
             } else {
                 self.response_times(blocking, offered)
@@ -294,6 +336,19 @@ impl Assess<'_> {
         response_times(blocking, port.rate_served, higher, (own, &offered.shaped))
     }
 
+    /// Frame by frame, or where frames are not of one size each in steps of the smallest, beside what windows take.
+    fn in_windows(&self, blocking: u128, (frames, curve): (&Stairs, &Curve)) -> ResponseTimes {
+        let ats = self.port.classes[self.class].0 == Selection::Ats;
+        let higher = (&self.higher.stairs, &self.higher.shaped);
+        if !self.by_frames {
+            return ResponseTimes::default();
+        }
+        if !ats && frames.is_integral() {
+            return response_times(blocking, self.port.rate_served, higher, (frames, curve));
+        }
+        stepwise(blocking, self.port.rate_served, higher, curve, self.frame_min())
+    }
+
     /// One lane under strict priority.
     fn strict_lane(&self, lanes: &[Lane], own: usize, blocking: u128) -> Candidates {
         let port = self.port;
@@ -301,6 +356,8 @@ impl Assess<'_> {
         let others = || lanes.iter().enumerate().filter(move |(lane, _)| *lane != own).map(|(_, lane)| lane);
         let any = |frame| others_first(blocking, rate, higher, &lanes[own], others(), frame);
         let ordered = match self.order() {
+            // A lane whose frame does not fit in a window may lose its turn.
+            _ if self.windows.is_some() => None,
             ClassOrder::RoundRobin => {
                 let largest = others().map(|lane| lane.frame_max).max().unwrap_or(0);
                 let under_way =
@@ -360,6 +417,11 @@ impl Assess<'_> {
         let shaper = Shaper {
             slope_min,
             slope_max,
+            slope_floor: if self.windows.is_some_and(|windows| windows.credit.starts_slower) {
+                0
+            } else {
+                slope_min
+            },
             rate: port.rate,
             rate_charged: port.rate_charged,
             charged_max: (frame_max.get() + overhead) * 8,
@@ -370,20 +432,27 @@ impl Assess<'_> {
         let blocking = u128::from(terms.blocking_bits) * MICRO;
         let held = |higher: &Curve| shaper.held_max(port.rate_served, blocking, higher);
         let higher = (&self.higher.stairs, &self.higher.shaped);
-        let earned = self.by_frames.then(|| {
+        let earned = (self.by_frames && self.windows.is_none()).then(|| {
             let earned = earning_max(blocking, port.rate_served, higher, slope_max, shaper.wire_per_charged)?;
             Some(earned.saturating_add(shaper.slack))
         });
         let all = [held(&self.higher.plain), held(&self.higher.shaped), earned.flatten()];
         let held = all.into_iter().flatten().min();
         let credit_max = held.map(|held| shaper.credit_in(held));
+        if let Some(windows) = self.windows {
+            let sent = credit_max.map(|credit| windows.credit.in_time(shaper.onto_link(credit)));
+            terms.sent = sent.and_then(|sent| sent.lines().last().copied());
+        }
         terms.credit_max = credit_max;
         terms.shaper = Some(shaper);
         terms.bounds.hi_credit_bits = credit_max.map(Shaper::hi_credit_bits);
         terms.bounds.lo_credit_bits = Some(shaper.lo_credit_bits());
         let served = credit_max.map(|credit| shaper.service(credit));
         let charged_min = (frame_min.get() + overhead) * 8;
-        let zero = Curve::zero();
+        let idle = self.windows.map_or_else(Taken::nothing, |windows| windows.credit.unearned.clone());
+        let rate = served.map_or(0, |(rate, _)| rate);
+        let idle = (idle.bits(rate), idle.jumps);
+        let zero = &idle.0;
         let mut backlog_by_frames = None;
         if let Some(reserved) = port.reserved.iter().find(|reserved| reserved.class == self.class) {
             self.reserved(terms, reserved, held, charged);
@@ -400,14 +469,18 @@ impl Assess<'_> {
         if self.order() == ClassOrder::Fifo || self.members.len() == 1 {
             let bound = |curve: &Curve| {
                 let (rate, latency) = served?;
-                crate::queue_bound::queue_bound(latency, rate, &zero, &curve.in_bits(charged), charged_min)
+                crate::queue_bound::queue_bound(latency, rate, zero, &curve.in_bits(charged), charged_min)
             };
             let (plain, shaped) = (bound(&offered.plain), bound(&offered.shaped));
             let by_line = second_is_less(&plain, &shaped, charged_min);
             let own = (&offered.stairs.charged(overhead, charged), &offered.shaped.in_bits(charged));
-            let nothing = (&Stairs::nothing(), &zero);
-            let ResponseTimes { waits, backlog } =
-                served.map(|(rate, latency)| response_times(latency, rate, nothing, own)).unwrap_or_default();
+            let nothing = (&Stairs::of_taken(idle.1.as_ref(), zero, rate), zero);
+            let by_steps = self.by_frames && self.windows.is_some() && !own.0.is_integral();
+            let waits = served.map(|(rate, latency)| match by_steps {
+                true => stepwise(latency, rate, nothing, own.1, charged_min),
+                false => response_times(latency, rate, nothing, own),
+            });
+            let ResponseTimes { waits, backlog } = waits.unwrap_or_default();
             backlog_by_frames = backlog;
             let least =
                 |bounds: &[QueueBound]| bounds.iter().filter_map(|bound| bound.start_max(charged_min)).min();
@@ -426,12 +499,13 @@ impl Assess<'_> {
                 let Some((rate, latency)) = served else { return Candidates::new() };
                 let others =
                     || lanes.iter().enumerate().filter(move |(lane, _)| *lane != own).map(|(_, lane)| lane);
-                let any = |frame| others_first(latency, rate, &zero, &lanes[own], others(), frame);
-                let turns = (self.order() == ClassOrder::RoundRobin).then(|| {
+                let any = |frame| others_first(latency, rate, zero, &lanes[own], others(), frame);
+                let takes_turns = self.order() == ClassOrder::RoundRobin && self.windows.is_none();
+                let turns = takes_turns.then(|| {
                     let largest = others().map(|lane| lane.frame_max).max().unwrap_or(0);
                     let committed = if port.two_stage { u128::from(largest) * MICRO } else { 0 };
                     let latency = latency + shaper.debt_max() + committed;
-                    in_turn(latency, rate, &zero, &lanes[own], others())
+                    in_turn(latency, rate, zero, &lanes[own], others())
                 });
                 candidates([any(lanes[own].frame_min), any(lanes[own].frame_max), turns.flatten()])
             };
@@ -441,7 +515,7 @@ impl Assess<'_> {
         terms.bounds.backlog = served.and_then(|(rate, latency)| {
             let own = offered.shaped.in_bits(charged);
             let charged_bits =
-                backlog(latency, rate, &zero, &own).into_iter().chain(backlog_by_frames).min()?;
+                backlog(latency, rate, zero, &own).into_iter().chain(backlog_by_frames).min()?;
             let (num, den) = shaper.wire_per_charged;
             Some(self.frame_bits(crate::curve::scaled(charged_bits, num, den)))
         });
@@ -471,6 +545,16 @@ impl Assess<'_> {
 
     /// What a credit-based class sends, as lower classes see it.
     fn output(&self, terms: &ClassTerms, shaper: &Shaper, offered: &Offered, charged_min: u64) -> Offered {
+        if let Some(windows) = self.windows {
+            let sent = terms.credit_max.map(|credit| windows.credit.in_time(shaper.at_any_time(credit)));
+            let held = self.held_max(terms);
+            let out = |offered: &Curve| {
+                let late = held.map_or_else(Curve::default, |held| offered.widened(held));
+                let sent = sent.iter().flat_map(|sent| sent.lines().iter().copied());
+                Curve::least_of(late.lines().iter().copied().chain(sent))
+            };
+            return Offered::by_curves(out(&offered.plain), out(&offered.shaped));
+        }
         let line = shaper.output();
         #[cfg(feature = "planted-faults")]
         let line = if self.port.fault == Some(crate::PlantedFault::CreditDebtForgotten) {
@@ -492,6 +576,35 @@ impl Assess<'_> {
             None => Curve::least_of([line]),
         };
         Offered::by_curves(out(&offered.plain), out(&offered.shaped))
+    }
+
+    /// What the class does to those below it at a port whose classes may not always send.
+    fn part(&self, windows: &ClassWindows, terms: &ClassTerms, out: Offered) -> Part {
+        let is_credit = terms.shaper.is_some();
+        let credit = terms.shaper.zip(terms.credit_max).map(|(shaper, credit)| shaper.at_any_time(credit));
+        let held = self.held_max(terms);
+        #[cfg(feature = "planted-faults")]
+        let held =
+            held.filter(|_| self.port.fault != Some(crate::PlantedFault::WaitAboveForgotten)).or(Some(0));
+        let late = match held {
+            _ if is_credit => out.clone(),
+            Some(held) => out.widened(held),
+            None => Offered::by_curves(Curve::default(), Curve::default()),
+        };
+        let prompt = (windows.is_open && !is_credit).then_some(out);
+        let unknown = self.members.iter().map(|member| member.unknown).find(|one| *one != NO_REASON);
+        Part { class: self.class, late, prompt, credit, reason: unknown.unwrap_or(terms.reason) }
+    }
+
+    /// The longest that a frame of the class is in its queue and on the line.
+    fn held_max(&self, terms: &ClassTerms) -> Option<u64> {
+        let smallest = self.members.iter().map(|member| member.frame_min).min()?;
+        let largest = self.members.iter().map(|member| member.wire_max).max()?;
+        let bits = terms.bits(self.port, smallest);
+        let wait = |bounds: &Candidates| bounds.iter().filter_map(|bound| bound.start_max(bits)).min();
+        let waits = terms.lanes.iter().try_fold(0, |most: u64, (_, bounds)| Some(most.max(wait(bounds)?)));
+        let sent = crate::curve::span(u128::from(largest) * MICRO, self.port.rate_served)?;
+        Some(waits?.saturating_add(sent).saturating_add(self.tardy).saturating_add(self.port.slack))
     }
 
     fn late(&self, terms: &mut ClassTerms) {
@@ -522,7 +635,8 @@ fn second_is_less(one: &Option<QueueBound>, other: &Option<QueueBound>, bits: u6
 impl ClassTerms {
     /// What a credit-based class sends onto the link, on the clock of the node.
     pub(crate) fn onto_link(&self) -> Option<Line> {
-        self.shaper.zip(self.credit_max).map(|(shaper, credit)| shaper.onto_link(credit))
+        self.sent
+            .or_else(|| self.shaper.zip(self.credit_max).map(|(shaper, credit)| shaper.onto_link(credit)))
     }
 
     /// The bounds of an entry's lane.

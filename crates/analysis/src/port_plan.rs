@@ -4,7 +4,7 @@ use tautwire_model::central::CentralTest;
 use tautwire_model::network::{
     AtsOrganisation, Network, NodeIndex, NodeKind, PortIndex, TieRule, TransmissionSelection,
 };
-use tautwire_units::Bytes;
+use tautwire_units::{BitRate, Bytes};
 
 use crate::clock::{Deviation, PS_PER_S, slack_ps};
 use crate::curve::Line;
@@ -13,6 +13,7 @@ use crate::reserved::ReservedPort;
 use crate::result::ClassBounds;
 use crate::service::Served;
 use crate::timeline::Timeline;
+use crate::windows::Windows;
 
 /// Order of the frames of one class from several lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +78,16 @@ impl PortPlan {
         self.served.as_deref()?.carried[class].as_ref()
     }
 
+    /// When its classes may send, if that is not always.
+    pub(crate) fn windows(&self) -> Option<&Windows> {
+        self.served.as_deref()?.windows.as_deref()
+    }
+
+    /// The rate at which its line serves, and that of the line itself.
+    pub(crate) fn rates(&self) -> (u64, u64) {
+        (self.rate_served, self.rate)
+    }
+
     /// Whether a class goes by eligibility times.
     pub(crate) fn is_ats(&self, class: usize) -> bool {
         self.classes[class].0 == Selection::Ats && self.carries(class).is_none()
@@ -103,6 +114,15 @@ pub(crate) fn port_plan(network: &Network, timeline: &Timeline, number: usize) -
             TransmissionSelection::StrictPriority => (Selection::StrictPriority, order),
             TransmissionSelection::CreditBased { idle_slope } => {
                 let (slope_min, slope_max) = timeline.idle_slope(PortIndex::at(number), class, idle_slope);
+                // As it is while its gate is open.
+                let scaled = |slope: u64| match &port.gates {
+                    Some(gates) => {
+                        let slope = gates.oper_idle_slope(usize::from(class), BitRate::from_bps(slope));
+                        slope.map_or(0, |slope| slope.as_bps().min(rate))
+                    }
+                    None => slope,
+                };
+                let (slope_min, slope_max) = (scaled(slope_min), scaled(slope_max));
                 (Selection::CreditBased { slope_min, slope_max }, order)
             }
             // A talker shapes before its queues; these know no eligibility.

@@ -27,8 +27,8 @@ pub(crate) struct Walk<'a> {
     rate: u64,
     latency: u128,
     higher: Frames<'a>,
-    /// When so many bits of higher classes had come: the jumps up to here.
-    jumps: Vec<(u64, u64)>,
+    /// When so many micro-bits of higher classes had come, or were taken of the line: the jumps up to here.
+    jumps: Vec<(u64, u128)>,
     taken: usize,
     rest: &'a Curve,
     /// What comes of higher classes at most, however it comes.
@@ -41,7 +41,7 @@ impl<'a> Walk<'a> {
     /// Nothing that comes later than `until` after the start can count.
     pub(crate) fn of(latency: u128, rate: u64, (higher, cap): Coming<'a>, until: u64) -> Self {
         let frames = Frames::of(higher, until);
-        let jumps = vec![(0, frames.came)];
+        let jumps = vec![(0, frames.all())];
         Self { rate, latency, higher: frames, jumps, taken: 0, rest: &higher.rest, cap, least_left: 0 }
     }
 
@@ -58,10 +58,11 @@ impl<'a> Walk<'a> {
     fn take(&mut self, time: u64) {
         self.higher.take();
         self.taken += 1;
+        let all = self.higher.all();
         match self.jumps.last_mut() {
-            Some((last, came)) if *last == time => *came = self.higher.came,
-            Some((_, came)) if *came == self.higher.came => {}
-            _ => self.jumps.push((time, self.higher.came)),
+            Some((last, came)) if *last == time => *came = all,
+            Some((_, came)) if *came == all => {}
+            _ => self.jumps.push((time, all)),
         }
     }
 
@@ -70,7 +71,7 @@ impl<'a> Walk<'a> {
         let fixed = self.latency + own;
         let capped = self.served(fixed, self.cap);
         loop {
-            let stepped = self.served(fixed + u128::from(self.higher.came) * MICRO, self.rest);
+            let stepped = self.served(fixed + self.higher.all(), self.rest);
             let free = stepped.into_iter().chain(capped).min()?;
             if self.higher.peek().is_none_or(|next| next > free) {
                 return Some(free);
@@ -100,7 +101,7 @@ impl<'a> Walk<'a> {
                 return Some(free);
             }
             came = Some(by_now);
-            let stepped = self.served(fixed + u128::from(by_now) * MICRO, self.rest);
+            let stepped = self.served(fixed + by_now, self.rest);
             free = stepped.into_iter().chain(capped).min()?;
         }
     }
@@ -110,7 +111,7 @@ impl<'a> Walk<'a> {
         let by = |curve: &Curve| curve.lines().iter().map(|line| line.burst + volume(line.rate, now)).min();
         let place = self.jumps.partition_point(|(time, _)| *time < now.max(1));
         let came = self.jumps[place - 1].1;
-        Some((u128::from(came) * MICRO + by(self.rest)?).min(by(self.cap)?))
+        Some((came + by(self.rest)?).min(by(self.cap)?))
     }
 
     /// When so much is served, and what a curve has brought until then.
@@ -165,18 +166,46 @@ pub(crate) fn response_times(latency: u128, rate: u64, higher: Coming<'_>, own: 
     if !own.0.is_integral() {
         return ResponseTimes::default();
     }
+    waits_of(latency, rate, higher, own, &own.0.sizes())
+}
+
+/// The same of frames of these sizes, the least of all that come first.
+pub(crate) fn waits_of(
+    latency: u128,
+    rate: u64,
+    higher: Coming<'_>,
+    own: Coming<'_>,
+    sizes: &[u64],
+) -> ResponseTimes {
     let until = end_of(latency, rate, higher.1, own.1);
     let mut walk = Walk::of(latency, rate, higher, until);
     let coming = Frames::of(own.0, until);
     if coming.came == 0 {
         return ResponseTimes::default();
     }
-    let sizes = own.0.sizes();
-    let Some((waits, backlog)) = busy_period(&mut walk, coming, &sizes) else {
+    let Some((waits, backlog)) = busy_period(&mut walk, coming, sizes) else {
         return ResponseTimes::default();
     };
     let bound = |(bits, wait): (&u64, Wait)| queue_bound(&walk, *bits, wait);
     ResponseTimes { waits: sizes.iter().zip(waits).map(bound).collect(), backlog: Some(backlog) }
+}
+
+/// The same of a class of which a curve is known, in steps of its smallest frame.
+pub(crate) fn stepwise(
+    latency: u128,
+    rate: u64,
+    higher: Coming<'_>,
+    own: &Curve,
+    frame_min: u64,
+) -> ResponseTimes {
+    // A burst in some hundreds of steps at the most.
+    let burst = own.lines().last().map_or(0, |line| line.burst / MICRO / 256);
+    let step = u64::try_from(burst).unwrap_or(u64::MAX).max(frame_min);
+    let Some(steps) = Stairs::in_steps(own, step) else { return ResponseTimes::default() };
+    let capped = Curve::least_of(
+        own.lines().iter().map(|line| Line { burst: line.burst + u128::from(step) * MICRO, ..*line }),
+    );
+    waits_of(latency, rate, higher, (&steps, &capped), &[frame_min])
 }
 
 /// The greatest waits of frames of each size, the least first, and the most that waits, over one busy period.

@@ -21,6 +21,7 @@ use crate::plan::Plan;
 use crate::reasons::Reasons;
 use crate::result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds};
 use crate::unbounded::Unbounded;
+use crate::windows::Windows;
 
 /// A mechanism that may serve ports of a network.
 pub(crate) trait ServiceKind: Sync {
@@ -104,6 +105,8 @@ pub(crate) struct Served {
     pub(crate) carried: [Option<ClassBounds>; 8],
     /// What each class cannot use of the line, in bits of it, on the node's clock: it goes before the class. With a name for it.
     pub(crate) taken: Vec<(&'static str, [Curve; 8])>,
+    /// When its classes may send, if that is not always.
+    pub(crate) windows: Option<Box<Windows>>,
 }
 
 /// What hosts do.
@@ -163,7 +166,7 @@ impl Terms {
 impl Served {
     /// Whose service carries all that leaves the port; `classes` are those of what does.
     pub(crate) fn all_carried(classes: [ClassBounds; 8]) -> Self {
-        Self { carried: classes.map(Some), taken: Vec::new() }
+        Self { carried: classes.map(Some), taken: Vec::new(), windows: None }
     }
 
     /// With what another service means to the port.
@@ -172,6 +175,7 @@ impl Served {
             *known = known.take().or(more);
         }
         self.taken.extend(other.taken);
+        self.windows = self.windows.or(other.windows);
         self
     }
 

@@ -6,10 +6,12 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use tautwire_units::Bytes;
 
 use crate::curve::{Curve, Line, MICRO, scaled, span_floor, volume};
+use crate::windows::Jumps;
 
 /// Sizes of frames of a class for which a response time each is sought; of more, for the least and the largest.
 const SIZES_MAX: usize = 8;
@@ -82,6 +84,8 @@ pub(crate) struct LaneStairs {
 pub(crate) struct Stairs {
     pub(crate) lanes: Vec<LaneStairs>,
     pub(crate) rest: Curve,
+    /// What windows take of a line of so many bits a second, in steps.
+    pub(crate) taken: Option<(Arc<Jumps>, u64)>,
 }
 
 impl Stairs {
@@ -92,7 +96,36 @@ impl Stairs {
 
     /// All by its curve.
     pub(crate) fn by_curve(rest: Curve) -> Self {
-        Self { lanes: Vec::new(), rest }
+        Self { lanes: Vec::new(), rest, taken: None }
+    }
+
+    /// With nothing but what windows take.
+    pub(crate) fn of_taken(jumps: Option<&Arc<Jumps>>, curve: &Curve, rate: u64) -> Self {
+        match jumps {
+            Some(jumps) => Self { taken: Some((Arc::clone(jumps), rate)), ..Self::nothing() },
+            None => Self::by_curve(curve.clone()),
+        }
+    }
+
+    /// What a curve says, in steps of so many bits: a step more, so that they are never below it.
+    pub(crate) fn in_steps(curve: &Curve, bits: u64) -> Option<Self> {
+        let (steep, flat) = (*curve.lines().first()?, *curve.lines().last()?);
+        let more = |line: Line| Line { burst: line.burst + u128::from(bits) * MICRO, ..line };
+        let lines = [more(steep), more(flat)];
+        let lane = LaneStairs { steps: vec![Step { bits, lines }], line: None };
+        Some(Self { lanes: vec![lane], ..Self::nothing() })
+    }
+
+    /// As seen through a delay of at most `ps`.
+    pub(crate) fn widened(&self, ps: u64) -> Self {
+        let late =
+            |step: &Step| Step { lines: step.lines.map(|line| line.after_jitter(line.rate, ps)), ..*step };
+        let lane = |lane: &LaneStairs| LaneStairs {
+            steps: lane.steps.iter().map(late).collect(),
+            line: lane.line.map(|line| ByLine { step: late(&line.step), ..line }),
+        };
+        let lanes = self.lanes.iter().map(lane).collect();
+        Self { lanes, rest: self.rest.widened(ps), taken: self.taken.clone() }
     }
 
     /// Both together.
@@ -100,6 +133,7 @@ impl Stairs {
         Self {
             lanes: self.lanes.iter().chain(&other.lanes).cloned().collect(),
             rest: self.rest.plus(&other.rest),
+            taken: self.taken.clone().or_else(|| other.taken.clone()),
         }
     }
 
@@ -156,7 +190,7 @@ impl Stairs {
             steps: lane.steps.iter().map(charged).collect(),
             line: lane.line.as_ref().map(line),
         };
-        Self { lanes: self.lanes.iter().map(lane).collect(), rest: self.rest.clone() }
+        Self { lanes: self.lanes.iter().map(lane).collect(), rest: self.rest.clone(), taken: None }
     }
 }
 
@@ -187,14 +221,29 @@ pub(crate) struct Frames<'a> {
     until: u64,
     /// Bits that have come.
     pub(crate) came: u64,
+    /// What windows take, how many of its steps have come, and micro-bits of these.
+    windows: Option<(&'a Jumps, u64)>,
+    steps_taken: usize,
+    taken: u128,
 }
 
 impl<'a> Frames<'a> {
     /// At the start of a window, when all has come that may come at once; nothing that comes later than `until` is told.
     pub(crate) fn of(stairs: &'a Stairs, until: u64) -> Self {
         let lanes = &stairs.lanes[..];
-        let mut frames =
-            Self { lanes, reached: Vec::with_capacity(lanes.len()), next: BinaryHeap::new(), until, came: 0 };
+        let mut frames = Self {
+            lanes,
+            reached: Vec::with_capacity(lanes.len()),
+            next: BinaryHeap::new(),
+            until,
+            came: 0,
+            windows: stairs.taken.as_ref().map(|(jumps, rate)| (&**jumps, *rate)),
+            steps_taken: 0,
+            taken: 0,
+        };
+        while frames.next_step() == Some(0) {
+            frames.take_step();
+        }
         for (number, lane) in lanes.iter().enumerate() {
             let number = u32::try_from(number).expect("lanes are few");
             let mut by_steps = 0_u64;
@@ -234,11 +283,39 @@ impl<'a> Frames<'a> {
 
     /// When the next may come.
     pub(crate) fn peek(&self) -> Option<u64> {
-        self.next.peek().map(|Reverse((time, ..))| *time)
+        let frame = self.next.peek().map(|Reverse((time, ..))| *time);
+        match self.next_step() {
+            None => frame,
+            Some(step) => Some(frame.map_or(step, |frame| frame.min(step))),
+        }
+    }
+
+    /// All that has come, micro-bits: frames, and what windows take.
+    pub(crate) fn all(&self) -> u128 {
+        u128::from(self.came) * MICRO + self.taken
+    }
+
+    /// When windows take more.
+    fn next_step(&self) -> Option<u64> {
+        let (jumps, _) = self.windows?;
+        jumps.nth(self.steps_taken).map(|(at, _)| at).filter(|at| *at <= self.until)
+    }
+
+    fn take_step(&mut self) {
+        if let Some((jumps, rate)) = self.windows
+            && let Some((_, taken)) = jumps.nth(self.steps_taken)
+        {
+            self.taken = volume(rate, taken);
+            self.steps_taken += 1;
+        }
     }
 
     /// Lets come what comes next.
     pub(crate) fn take(&mut self) {
+        let frame = self.next.peek().map_or(u64::MAX, |Reverse((time, ..))| *time);
+        if self.next_step().is_some_and(|step| step <= frame) {
+            return self.take_step();
+        }
         let Some(Reverse((time, lane, place, count))) = self.next.pop() else { return };
         let before = self.reached[lane as usize].bits();
         let of = &self.lanes[lane as usize];
@@ -287,6 +364,6 @@ pub(crate) mod testing {
     /// Each by a line of its own.
     pub(crate) fn stairs(of: &[(u64, u64, u64)]) -> Stairs {
         let lane = |one: &(u64, u64, u64)| LaneStairs { steps: vec![periodic(*one)], line: None };
-        Stairs { lanes: of.iter().map(lane).collect(), rest: Curve::zero() }
+        Stairs { lanes: of.iter().map(lane).collect(), ..Stairs::nothing() }
     }
 }

@@ -15,6 +15,7 @@ use crate::port::ClassTerms;
 use crate::port_plan::PortPlan;
 use crate::port_state::PortState;
 use crate::result::{HopBounds, Method};
+use crate::windows::Windows;
 
 /// What the bound of a hop is made of.
 pub(super) fn hop(analysis: &mut Analysis<'_>, number: u32, bounds: HopBounds) -> HopExplanation {
@@ -45,8 +46,13 @@ pub(super) fn hop(analysis: &mut Analysis<'_>, number: u32, bounds: HopBounds) -
             if control > own { higher.push(part) } else { same.push(part) }
         }
     }
+    lower.retain(|part| part.bits.is_some_and(|bits| bits.get() <= class.blocking_bits));
     let blocking = lower.into_iter().max_by_key(|part| part.bits.map_or(0, Bits::get));
-    let (formula, source) = formula(bounds.method);
+    let windows = plan.windows().filter(|windows| !windows.classes[usize::from(entry.class)].is_open);
+    let (formula, source) = match windows {
+        Some(windows) if bounds.delay.is_ok() => (windows.formula, windows.source),
+        _ => formula(bounds.method),
+    };
     HopExplanation {
         previous: previous(&analysis.plan, number),
         port: port_name(network, PortIndex(entry.port)),
@@ -108,9 +114,16 @@ fn times(
     let Some(bound) = class.bound(plan, entry.lane, frame) else { return Vec::new() };
     let at_rate = |micro_bits: u128| span(micro_bits, bound.rate).unwrap_or(0);
     let latency = if class.credit_max.is_some() { "credit" } else { "lower frame" };
+    let is_windowed =
+        plan.windows().is_some_and(|windows| !windows.classes[usize::from(entry.class)].is_open);
+    let above = match (is_windowed, class.credit_max.is_some()) {
+        (false, _) => "higher classes",
+        (true, false) => "outside the windows, and higher classes",
+        (true, true) => "outside the windows",
+    };
     let (first, higher) = (at_rate(bound.latency), at_rate(bound.higher.burst));
     take(latency, first.min(waiting));
-    take("higher classes", higher.min(waiting.saturating_sub(first)));
+    take(above, higher.min(waiting.saturating_sub(first)));
     take("same class", waiting.saturating_sub(first).saturating_sub(higher));
     take("transmission and cable", sent);
     times
@@ -144,11 +157,23 @@ fn taken(plan: &PortPlan, class: usize) -> impl Iterator<Item = Part> {
     let taken = plan.served.iter().flat_map(|served| &served.taken);
     let lines = taken.map(move |(name, of_classes)| (name, of_classes[class].lines()));
     let least = lines.filter_map(|(name, lines)| Some((name, lines.last()?)));
-    least.filter(|(_, line)| line.rate > 0 || line.burst > 0).map(|(name, line)| Part {
+    let parts = least.filter(|(_, line)| line.rate > 0 || line.burst > 0).map(|(name, line)| Part {
         name: (*name).to_owned(),
         bits: integral_bits(*line),
         rate: Some(BitRate::from_bps(line.rate)),
-    })
+    });
+    parts.chain(plan.windows().and_then(|windows| outside(windows, plan, class)))
+}
+
+/// What of the line is not there for a class as it is outside its windows.
+fn outside(windows: &Windows, plan: &PortPlan, class: usize) -> Option<Part> {
+    let line = *windows.classes[class].taken.bits(plan.rate).lines().last()?;
+    let part = || Part {
+        name: windows.name.to_owned(),
+        bits: integral_bits(line),
+        rate: Some(BitRate::from_bps(line.rate)),
+    };
+    (line.rate > 0 || line.burst > 0).then(part)
 }
 
 fn lower_frames(analysis: &Analysis<'_>, arriving: &[Arriving], own: &Entry) -> Vec<Part> {

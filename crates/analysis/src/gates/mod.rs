@@ -1,92 +1,161 @@
-//! Gates of scheduled traffic (IEEE Std 802.1Q-2022, 8.6.8.4): ports that have them have no bound yet.
+//! Gates of scheduled traffic (IEEE Std 802.1Q-2022, 8.6.8.4): what they leave to each class of a port.
 //!
-//! What leaves such a port is carried without a bound, and all limits of its queues may be too small. Least times stay: a gate only adds to
-//! them.
+//! A class whose gate shuts is served in its windows alone. `port.rs` makes these from the list, the frames that pass and what the device
+//! does at an edge; `windows.rs` says what bounds make of them. Gates of a clock that is corrected have no bound: a correction that
+//! comes in a window takes as much of it as it corrects. Frames that are larger than queueMaxSDU are lost (`loss`).
+//! Not here: times of single streams in a schedule that keeps them apart.
 
-use tautwire_core::TrafficClass;
-use tautwire_model::Network;
-use tautwire_model::network::PortIndex;
+mod periodic;
+mod port;
+mod reasons;
 
-use crate::loss::{Limit, LimitKind, Overflow, Whose, buffer_limits};
-use crate::plan::{Plan, index};
-use crate::result::{ClassBounds, Method};
+use tautwire_core::gates::{GuardPolicy, Openings};
+use tautwire_model::gates::{GateClock, PortGates};
+use tautwire_model::network::{NodeIndex, PortIndex, TimelineAction};
+use tautwire_model::{Network, frame_length};
+
+use self::periodic::Periodic;
+use self::port::{Credit, Frames, Gated, Guard, Timing};
+use self::reasons::{CORRECTED, NEVER, OVERLOAD};
+use crate::loss::Overflow;
+use crate::plan::{Plan, wire};
+use crate::port_plan::PortPlan;
 use crate::service::{Carried, Served, Service, ServiceKind, Words};
-use crate::unbounded::Why;
+use crate::windows::Windows;
 
 /// The mechanism.
 pub(crate) struct Gates;
 
-/// Ports with gates.
-#[derive(Debug)]
-struct Gated {
-    /// Per port.
-    ports: Vec<bool>,
-}
-
-static NO_BOUND: Why = Why { name: "gates", text: "there is no bound yet for the gates of port {port}" };
-
 impl ServiceKind for Gates {
     fn why_not_stepwise(&self, network: &Network) -> Option<&'static str> {
-        network.has_gates().then_some("gates: ports that have them have no bound")
+        network
+            .has_gates()
+            .then_some("gates: the largest frame of each class decides how much of a window is usable")
     }
 
     fn serve<'network>(&self, plan: &Plan<'network>) -> Option<Box<dyn Service + 'network>> {
-        let ports = plan.network.ports.iter().map(|port| port.gates.is_some()).collect();
-        plan.network.has_gates().then(|| -> Box<dyn Service> { Box::new(Gated { ports }) })
+        plan.network.has_gates().then(|| -> Box<dyn Service> { Box::new(ScheduledPorts) })
     }
 }
 
-impl Service for Gated {
-    fn carries(&self, plan: &Plan<'_>) -> Vec<(u32, Carried)> {
-        let time = |ps: i64| u64::try_from(ps).unwrap_or(0);
-        let gated = plan.entries.iter().enumerate().filter(|(_, entry)| self.ports[entry.port as usize]);
-        let carried = gated.map(|(number, entry)| {
-            let reason = NO_BOUND.at(PortIndex(entry.port));
-            let carried = Carried {
-                hop_min: time(entry.hop_min),
-                hop: Err(reason.clone()),
-                end_min: time(entry.next_min),
-                end: Err(reason),
-                method: Method::Carried("gates"),
-            };
-            (index(number), carried)
-        });
-        carried.collect()
+/// The ports that have gates.
+#[derive(Debug)]
+struct ScheduledPorts;
+
+impl Service for ScheduledPorts {
+    fn carries(&self, _plan: &Plan<'_>) -> Vec<(u32, Carried)> {
+        Vec::new()
     }
 
     fn port(&self, plan: &Plan<'_>, port: u32) -> Option<Served> {
-        let used = |class: usize| !plan.of_class(port, class).is_empty();
-        let classes =
-            std::array::from_fn(|class| ClassBounds { used: used(class), ..ClassBounds::default() });
-        self.ports[port as usize].then(|| Served::all_carried(classes))
+        let gates = plan.network.gates(PortIndex(port))?;
+        let line = plan.ports[port as usize].as_ref()?;
+        let windows = Some(Box::new(windows(plan, (port, line), gates)));
+        Some(Served { carried: Default::default(), taken: Vec::new(), windows })
     }
 
-    fn overflows(&self, plan: &Plan<'_>, found: &mut Vec<Overflow>) {
-        for port in (0..index(self.ports.len())).filter(|port| self.ports[*port as usize]) {
-            let (at, settings) = (PortIndex(port), &plan.network.ports[port as usize]);
-            let used: Vec<u8> =
-                (0..8).filter(|class| !plan.of_class(port, usize::from(*class)).is_empty()).collect();
-            for number in &used {
-                let limits = &settings.classes[usize::from(*number)];
-                let class = TrafficClass::new(*number).expect("below eight");
-                let mut may = |kind, limit| {
-                    let limit = Limit { kind, limit, needed: None };
-                    found.push(Overflow { whose: Whose::Class(at, class), limit });
-                };
-                may(LimitKind::QueueFrames(at, class), u64::from(limits.limit_frames));
-                may(LimitKind::QueueOctets(at, class), limits.limit_octets.get());
-            }
-            if let Some(buffer) = &settings.shared_buffer {
-                let needs = std::array::from_fn(|class| {
-                    let is_used = used.iter().any(|number| usize::from(*number) == class);
-                    if is_used { None } else { Some(0) }
-                });
-                found.extend(buffer_limits(plan.network, at, buffer, needs).map(|(_, overflow)| overflow));
-            }
-        }
-    }
+    fn overflows(&self, _plan: &Plan<'_>, _found: &mut Vec<Overflow>) {}
 
     fn words(&self, _plan: &Plan<'_>, _entry: u32) -> Words {
-        Words { formula: "none yet", source: "gates of scheduled traffic", same: Vec::new() }
+        unreachable!("gates carry no frames: classes do")
     }
+}
+
+/// The windows of the classes of a port.
+fn windows(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates) -> Windows {
+    let gated = gated(plan, (number, port), gates);
+    let at = PortIndex(number);
+    let (never, overload) = (NEVER.at(at), OVERLOAD.at(at));
+    let is_free = plan.network.gate_clock() == GateClock::Free;
+    let class = |class: usize| {
+        let mut windows = gated.windows(class, &never, &overload);
+        if !is_free {
+            windows.unbounded = Some(CORRECTED.at(at));
+        }
+        windows
+    };
+    Windows {
+        classes: std::array::from_fn(class),
+        name: "closed gates, guard and what is under way when they open",
+        formula: "the same within the open intervals of its gate: closed time, the guard of its largest frame before each close and a \
+                  lower frame at each opening go first, and higher classes may have waited for their own gates",
+        source: "802.1Q-2022 8.6.8.4 and 8.6.9; Zhao, Pop and Craciunas 2018, with any overlap of the open intervals",
+    }
+}
+
+/// The gates of a port as its windows need them.
+fn gated(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates) -> Gated {
+    let node = plan.network.ports[number as usize].node;
+    let cycle = gates.parameters.cycle_time;
+    let period = cycle.floor().as_ps();
+    let open = |class: usize| match gates.parameters.openings(class) {
+        Openings::Always => Periodic::all(period),
+        Openings::Never => Periodic::none(period),
+        Openings::In(open) => {
+            Periodic::of(period, open.iter().map(|one| (one.open.as_ps(), one.close.as_ps())))
+        }
+    };
+    // A cycle that is no whole number of picoseconds is now and then longer by one.
+    let uneven = u64::from(cycle.denominator() > 1);
+    let timing = Timing {
+        rate: port.rate,
+        lost: port.slack,
+        error: gates.rounding().as_ps() + port.slack + uneven,
+        first: first_cycle(plan.network, node, gates),
+    };
+    Gated {
+        timing,
+        open: std::array::from_fn(open),
+        at_first: gates.admin_gate_states,
+        frames: std::array::from_fn(|class| frames(plan, (number, port), gates, class)),
+        credit: Credit {
+            frozen_when_closed: gates.credit.frozen_when_closed,
+            frozen_in_guard: gates.credit.frozen_in_guard_band,
+        },
+        #[cfg(feature = "planted-faults")]
+        fault: plan.fault,
+    }
+}
+
+/// How long it may be until the first cycle starts, on the clock of the node: from its first reading on, or from a restart.
+fn first_cycle(network: &Network, node: NodeIndex, gates: &PortGates) -> u64 {
+    let clocks = network.nodes.iter().map(|node| node.clock.offset.as_ps());
+    let least = clocks.min().unwrap_or(0).min(0);
+    let reading = network.nodes[node.index()].clock.offset.as_ps() - least;
+    let reading = u64::try_from(reading).expect("the least is taken off");
+    let parameters = &gates.parameters;
+    let cycle = parameters.cycle_time.ceil().as_ps();
+    let restarts = network.events.iter().any(|event| match event.action {
+        TimelineAction::StartNode(other) | TimelineAction::StopNode(other) => other == node,
+        _ => false,
+    });
+    let least = if restarts { cycle } else { 0 };
+    let first = match parameters.base_time.as_ps().checked_sub(reading) {
+        Some(ahead) => ahead,
+        // Which of the cycles is the next is not looked at.
+        None => cycle,
+    };
+    first.max(least)
+}
+
+/// The frames of a class of a port.
+fn frames(
+    plan: &Plan<'_>,
+    (number, port): (u32, &PortPlan),
+    gates: &PortGates,
+    class: usize,
+) -> Option<Frames> {
+    let mtu = plan.network.ports[number as usize].mtu;
+    let payload_max = gates.payload_max(class, mtu);
+    let limit = wire(frame_length(payload_max, true));
+    let entries = plan.of_class(number, class).iter();
+    let largest = entries.map(|entry| plan.entries[*entry as usize].wire_max().min(limit)).max();
+    let control = port.control.filter(|(own, ..)| *own == class).map(|(_, _, bits)| bits);
+    let wire_max = largest.max(control)?;
+    let guard = match gates.guard {
+        GuardPolicy::LookAhead => Guard::Frame(None),
+        GuardPolicy::MaxSdu => Guard::Frame(Some(limit.max(wire_max))),
+        GuardPolicy::None => Guard::None,
+    };
+    Some(Frames { wire_max, guard })
 }

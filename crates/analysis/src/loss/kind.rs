@@ -55,6 +55,8 @@ pub enum LimitKind {
     ShaperBurst(PortIndex),
     /// Octets of MAC client data that a port takes.
     Mtu(PortIndex),
+    /// Octets of MAC client data that a class of a port with gates takes (queueMaxSDU).
+    MaxSdu(PortIndex, TrafficClass),
 }
 
 impl Limit {
@@ -79,7 +81,8 @@ impl Limit {
             | LimitKind::PolicedJitter(at)
             | LimitKind::ResidenceTime(at)
             | LimitKind::ShaperBurst(at)
-            | LimitKind::Mtu(at) => port(at),
+            | LimitKind::Mtu(at)
+            | LimitKind::MaxSdu(at, _) => port(at),
             LimitKind::HostQueue(node)
             | LimitKind::TaskQueue(node)
             | LimitKind::SendBuffer(node)
@@ -100,7 +103,8 @@ impl Limit {
             LimitKind::QueueFrames(_, class)
             | LimitKind::QueueOctets(_, class)
             | LimitKind::LaneFrames(_, class, _)
-            | LimitKind::BufferCells(_, class) => Some(class),
+            | LimitKind::BufferCells(_, class)
+            | LimitKind::MaxSdu(_, class) => Some(class),
             _ => None,
         }
     }
@@ -127,6 +131,7 @@ impl Limit {
             LimitKind::ResidenceTime(_) => "residence-time",
             LimitKind::ShaperBurst(_) => "shaper-burst",
             LimitKind::Mtu(_) => "mtu",
+            LimitKind::MaxSdu(..) => "queue-max-sdu",
         }
     }
 
@@ -144,7 +149,8 @@ impl Limit {
             | LimitKind::SendBuffer(_)
             | LimitKind::ReceiveFifo(_)
             | LimitKind::ReceiveBuffer(_)
-            | LimitKind::Mtu(_) => "octets",
+            | LimitKind::Mtu(_)
+            | LimitKind::MaxSdu(..) => "octets",
             LimitKind::BufferCells(..) => "cells",
             LimitKind::PolicedJitter(_)
             | LimitKind::PolicedDistance(_)
@@ -185,6 +191,9 @@ impl Limit {
             LimitKind::ResidenceTime(_) => format!("max-residence-time before {place}"),
             LimitKind::ShaperBurst(_) => format!("committed-burst-size before {place}"),
             LimitKind::Mtu(_) => format!("mtu of {place}"),
+            LimitKind::MaxSdu(_, class) => {
+                format!("queueMaxSDU of class {class} of {place}, MAC client data")
+            }
         };
         let amount = |value: u64| match self.unit() {
             "ps" => Duration::from_ps(value).to_string(),

@@ -24,7 +24,8 @@ pub(crate) use self::stacks::{reception_overflows, sending_overflows};
 
 use tautwire_core::TrafficClass;
 use tautwire_model::Network;
-use tautwire_model::network::{NodeIndex, PortIndex, Stream, StreamIndex, TimelineAction};
+use tautwire_model::network::{Hop, NodeIndex, PortIndex, Stream, StreamIndex, TimelineAction};
+use tautwire_units::Bytes;
 
 use crate::result::Bounds;
 
@@ -176,16 +177,24 @@ pub(crate) fn at_listener(
 
 /// Whether a port on a way of the stream takes no frames as large as its largest, which `allow: [stream::mtu]` lets pass the check.
 pub(crate) fn is_oversized(network: &Network, stream: &Stream) -> bool {
-    stream.hops.iter().any(|hop| network.ports[hop.port.index()].mtu < stream.payload_max)
+    stream.hops.iter().any(|hop| payload_limit(network, hop).0 < stream.payload_max)
+}
+
+/// The most MAC client data that a port takes of a class, and whether that is the MTU.
+fn payload_limit(network: &Network, hop: &Hop) -> (Bytes, bool) {
+    let mtu = network.ports[hop.port.index()].mtu;
+    let most = network.gates(hop.port).map_or(mtu, |gates| gates.payload_max(hop.class.index(), mtu));
+    (most, most == mtu)
 }
 
 /// Ports on a way that take no frames as large as the stream's largest.
 fn too_large(network: &Network, stream: &Stream, way: &[usize]) -> Vec<(usize, Limit)> {
     let needed = stream.payload_max.get();
     let small = |(place, hop): (usize, &usize)| {
-        let port = stream.hops[*hop].port;
-        let limit = network.ports[port.index()].mtu.get();
-        let limit = Limit { kind: LimitKind::Mtu(port), limit, needed: Some(needed) };
+        let hop = &stream.hops[*hop];
+        let (limit, is_mtu) = payload_limit(network, hop);
+        let kind = if is_mtu { LimitKind::Mtu(hop.port) } else { LimitKind::MaxSdu(hop.port, hop.class) };
+        let limit = Limit { kind, limit: limit.get(), needed: Some(needed) };
         (limit.limit < needed).then_some((place + 1, limit))
     };
     way.iter().enumerate().filter_map(small).collect()

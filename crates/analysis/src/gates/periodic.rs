@@ -1,0 +1,308 @@
+//! Times that come again with every cycle: sets of instants, and the most of them in any window.
+//!
+//! All in picoseconds. A set holds half-open parts `[from, to)` of one cycle. [`Periodic::most`] is the least concave curve above what a
+//! window of a length holds of it, and [`Periodic::jumps`] the same where a part counts whole as soon as it begins. Both are exact up to
+//! [`PARTS_MAX`] parts; of more, the shortest times between are taken to belong to the set. Not here: what is in these sets (`port.rs`).
+
+use crate::curve::{Curve, Line, MICRO};
+use crate::windows::{Jumps, TIME};
+
+/// Parts of a cycle that are looked at one by one.
+pub(super) const PARTS_MAX: usize = 64;
+
+/// Instants of a cycle, the same in every one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Periodic {
+    period: u64,
+    /// In order, neither empty nor touching, but for the first and the last at the ends of the cycle.
+    parts: Vec<(u64, u64)>,
+}
+
+impl Periodic {
+    /// No instant.
+    pub(super) fn none(period: u64) -> Self {
+        assert!(period > 0, "a cycle");
+        Self { period, parts: Vec::new() }
+    }
+
+    /// All of them.
+    pub(super) fn all(period: u64) -> Self {
+        Self { parts: vec![(0, period)], ..Self::none(period) }
+    }
+
+    /// Those within parts that begin anywhere and may reach into the cycles behind.
+    pub(super) fn of(period: u64, parts: impl IntoIterator<Item = (u64, u64)>) -> Self {
+        let mut cut = Vec::new();
+        for (from, to) in parts {
+            if to.saturating_sub(from) >= period {
+                return Self::all(period);
+            }
+            let (begin, length) = (from % period, to.saturating_sub(from));
+            let end = begin + length;
+            cut.push((begin, end.min(period)));
+            if end > period {
+                cut.push((0, end - period));
+            }
+        }
+        Self::none(period).with(cut)
+    }
+
+    fn with(mut self, mut cut: Vec<(u64, u64)>) -> Self {
+        cut.retain(|(from, to)| from < to);
+        cut.sort_unstable();
+        self.parts.clear();
+        for (from, to) in cut {
+            match self.parts.last_mut() {
+                Some(last) if from <= last.1 => last.1 = last.1.max(to),
+                _ => self.parts.push((from, to)),
+            }
+        }
+        self
+    }
+
+    /// The cycle.
+    pub(super) fn period(&self) -> u64 {
+        self.period
+    }
+
+    /// How much of a cycle it is.
+    pub(super) fn total(&self) -> u64 {
+        self.parts.iter().map(|(from, to)| to - from).sum()
+    }
+
+    /// Whether it is every instant.
+    pub(super) fn is_all(&self) -> bool {
+        self.total() == self.period
+    }
+
+    /// All other instants.
+    pub(super) fn others(&self) -> Self {
+        let ends = self.parts.iter().map(|(_, to)| *to);
+        let begins = self.parts.iter().map(|(from, _)| *from);
+        let between = std::iter::once(0).chain(ends).zip(begins.chain(std::iter::once(self.period)));
+        Self::none(self.period).with(between.collect())
+    }
+
+    /// Those of either.
+    pub(super) fn or(&self, other: &Self) -> Self {
+        Self::none(self.period).with(self.parts.iter().chain(&other.parts).copied().collect())
+    }
+
+    /// Those of both.
+    pub(super) fn and(&self, other: &Self) -> Self {
+        self.others().or(&other.others()).others()
+    }
+
+    /// Its parts, where one that reaches over the end of a cycle is one: it begins in the cycle and ends behind it.
+    pub(super) fn whole_parts(&self) -> Vec<(u64, u64)> {
+        let mut parts = self.parts.clone();
+        if let [first, .., last] = parts[..]
+            && first.0 == 0
+            && last.1 == self.period
+        {
+            parts.remove(0);
+            let last = parts.last_mut().expect("two at least");
+            last.1 = self.period + first.1;
+        }
+        parts
+    }
+
+    /// Each part longer by so much before and behind it.
+    pub(super) fn grown(&self, before: u64, behind: u64) -> Self {
+        if self.is_all() {
+            return self.clone();
+        }
+        let back = before.div_ceil(self.period) * self.period;
+        let longer = |(from, to): (u64, u64)| (from + back - before, to + back + behind);
+        Self::of(self.period, self.whole_parts().into_iter().map(longer))
+    }
+
+    /// Where the part of an instant ends, if it is one of the set.
+    pub(super) fn end_of(&self, instant: u64) -> Option<u64> {
+        let at = instant % self.period;
+        let around = |(from, to): (u64, u64)| {
+            let holds = |at: u64| from <= at && at < to;
+            let place = if holds(at) { at } else { at + self.period };
+            holds(place).then(|| instant + (to - place))
+        };
+        self.whole_parts().into_iter().find_map(around)
+    }
+
+    /// With as few parts as are looked at one by one: the shortest times between them are taken in.
+    fn joined(&self) -> Self {
+        let between = self.others().whole_parts();
+        if between.len() <= PARTS_MAX {
+            return self.clone();
+        }
+        let mut kept = between;
+        kept.sort_unstable_by_key(|(from, to)| (std::cmp::Reverse(to - from), *from));
+        kept.truncate(PARTS_MAX);
+        Self::of(self.period, kept).others()
+    }
+
+    /// The most of it in a window of each length, as bits of a line of [`TIME`]: the least concave curve above it.
+    pub(super) fn most(&self) -> Curve {
+        let joined = self.joined();
+        let parts = joined.whole_parts();
+        if parts.is_empty() {
+            return Curve::zero();
+        }
+        let total = joined.total();
+        let mut points = vec![(0, 0)];
+        each_window(&parts, self.period, |begin, (_, to), sum| points.push((to - begin, sum)));
+        // A line of the part that it is in the long run, above all points.
+        let rate = share(total, self.period);
+        let flat = line_above(&points, rate);
+        let hull = hull(points);
+        let steep = hull.windows(2).map(|pair| {
+            let ((from, low), (to, high)) = (pair[0], pair[1]);
+            line_above(&hull, share(high.saturating_sub(low), (to - from).max(1)))
+        });
+        Curve::least_of(steep.chain([flat, Line { burst: 0, rate: TIME }]).filter(|line| line.rate >= rate))
+    }
+
+    /// The most of it in a closed window, each part counted whole as soon as it begins.
+    pub(super) fn jumps(&self, once: u64) -> Jumps {
+        let joined = self.joined();
+        let mut points = Vec::new();
+        each_window(&joined.whole_parts(), self.period, |begin, (from, _), sum| {
+            points.push((from - begin, sum));
+        });
+        points.sort_unstable_by_key(|(at, sum)| (*at, std::cmp::Reverse(*sum)));
+        let mut steps: Vec<(u64, u64)> = Vec::new();
+        for (at, sum) in points {
+            if steps.last().is_none_or(|(_, last)| *last < sum) {
+                steps.push((at, sum));
+            }
+        }
+        Jumps { once, period: self.period, steps, total: joined.total() }
+    }
+}
+
+/// Tells of every part from which a window may begin, and of every one from there on within a cycle, how much all are up to it.
+fn each_window(parts: &[(u64, u64)], period: u64, mut tell: impl FnMut(u64, (u64, u64), u64)) {
+    for (place, first) in parts.iter().enumerate() {
+        let mut sum = 0;
+        let later = parts[..place].iter().map(|(from, to)| (from + period, to + period));
+        for (from, to) in parts[place..].iter().copied().chain(later) {
+            sum += to - from;
+            tell(first.0, (from, to), sum);
+        }
+    }
+}
+
+/// A part of time as a rate of [`TIME`], rounded up.
+fn share(part: u64, whole: u64) -> u64 {
+    let rate = (u128::from(part) * u128::from(TIME)).div_ceil(u128::from(whole));
+    u64::try_from(rate).unwrap_or(TIME).min(TIME)
+}
+
+/// The lowest line of a rate above points.
+fn line_above(points: &[(u64, u64)], rate: u64) -> Line {
+    let above = |(at, sum): &(u64, u64)| {
+        let needed = u128::from(*sum) * MICRO;
+        needed.saturating_sub(crate::curve::volume_floor(rate, *at))
+    };
+    Line { burst: points.iter().map(above).max().unwrap_or(0), rate }
+}
+
+/// The upper hull of points, in order.
+fn hull(mut points: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    points.sort_unstable();
+    let mut kept: Vec<(u64, u64)> = Vec::new();
+    for point in points {
+        let is_below = |kept: &[(u64, u64)]| {
+            let [.., one, two] = kept else { return false };
+            let rise = |a: (u64, u64), b: (u64, u64)| i128::from(b.1) - i128::from(a.1);
+            let run = |a: (u64, u64), b: (u64, u64)| i128::from(b.0) - i128::from(a.0);
+            rise(*one, *two) * run(*one, point) <= rise(*one, point) * run(*one, *two)
+        };
+        while is_below(&kept) {
+            kept.pop();
+        }
+        kept.push(point);
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which of the first instants are in it.
+    fn instants(set: &Periodic, count: u64) -> Vec<bool> {
+        (0..count).map(|at| set.end_of(at).is_some()).collect()
+    }
+
+    fn drawn(seed: u64) -> (Periodic, impl FnMut(u64) -> u64) {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut draw = move |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        let period = 4 + draw(30);
+        let parts: Vec<_> = (0..draw(6)).map(|_| (draw(2 * period), 1 + draw(8))).collect();
+        (Periodic::of(period, parts.into_iter().map(|(from, length)| (from, from + length))), draw)
+    }
+
+    #[test]
+    fn sets_are_what_their_words_say() {
+        for seed in 0..500 {
+            let (one, mut draw) = drawn(seed);
+            let period = one.period();
+            let (from, length) = (draw(period), draw(period));
+            let other = Periodic::of(period, [(from, from + length)]);
+            let (a, b) = (instants(&one, 2 * period), instants(&other, 2 * period));
+            let both = |f: fn(bool, bool) -> bool| -> Vec<bool> {
+                a.iter().zip(&b).map(|(a, b)| f(*a, *b)).collect()
+            };
+            assert_eq!(instants(&one.or(&other), 2 * period), both(|a, b| a || b), "seed {seed}");
+            assert_eq!(instants(&one.and(&other), 2 * period), both(|a, b| a && b), "seed {seed}");
+            assert_eq!(instants(&one.others(), 2 * period), both(|a, _| !a), "seed {seed}");
+            let (before, behind) = (draw(9), draw(9));
+            let near = |at: u64| {
+                (0..=before + behind).any(|off| a[((at + 3 * period + before - off) % period) as usize])
+            };
+            // Shifted: an instant is in it if one of the set lies up to `before` later or `behind` earlier.
+            let grown: Vec<bool> = (0..period).map(|at| near(at + period)).collect();
+            assert_eq!(instants(&one.grown(before, behind), period), grown, "seed {seed}: {one:?}");
+        }
+    }
+
+    /// Against every window of whole instants.
+    #[test]
+    fn no_window_holds_more_than_its_curve_and_jumps() {
+        for seed in 0..500 {
+            let (set, _) = drawn(seed);
+            let (period, inside) = (set.period(), instants(&set, 5 * set.period()));
+            let (most, jumps) = (set.most(), set.jumps(0));
+            let mut touched = false;
+            for length in 0..3 * period {
+                let of = |from: u64| {
+                    inside[from as usize..(from + length) as usize].iter().filter(|one| **one).count()
+                };
+                let worst = (0..period).map(of).max().unwrap() as u128 * MICRO;
+                let curve = most.at(length).unwrap();
+                assert!(curve >= worst, "seed {seed}, {length}: {curve} below {worst}");
+                touched |= length > 0 && worst > 0 && curve <= worst + 2;
+                let begun: u64 = (0..)
+                    .map(|number| jumps.nth(number))
+                    .map_while(|jump| jump)
+                    .take_while(|(at, _)| *at <= length)
+                    .last()
+                    .map_or(0, |(_, sum)| sum);
+                assert!(u128::from(begun) * MICRO >= worst, "seed {seed}, {length}: jumps {begun}");
+            }
+            assert!(touched || set.total() == 0, "seed {seed}: {set:?}");
+        }
+    }
+
+    #[test]
+    fn many_parts_are_joined() {
+        let many =
+            Periodic::of(100_000, (0..500).map(|number| (number * 200, number * 200 + 50 + number % 7)));
+        assert!(many.joined().whole_parts().len() <= PARTS_MAX);
+        assert!(many.joined().total() > many.total());
+        assert_eq!(many.and(&many.joined()), many);
+    }
+}

@@ -1,0 +1,351 @@
+//! From the gates of a port to the windows of its classes.
+//!
+//! In: when the gate of each class is open in a cycle, how large the frames of each are, and what the device does with them. Out: the time
+//! that is taken from each class, and how much of the rest each class above can have (`windows.rs`).
+//!
+//! A frame that starts at the latest possible instant ends with the gate: the *guard* before a close is the time of the
+//! largest frame of the class, preamble and start delimiter included, and is taken whole (802.1Q-2022, 8.6.8.4). What is under way when
+//! the gate opens goes on: *blocking* at every opening, by a lower frame if the gate of its class is open across it, until that one shuts
+//! at the latest, and by the gap behind it. Edges may lie so far from where the list has them as
+//! clocks and ticks say ([`Timing::error`]). Before the first cycle the gates stand as `admin-gate-states` says: a class that is
+//! closed then has that time taken once; one that is open has less taken than in any cycle. Source: IEEE Std 802.1Q-2022, 8.6.8.4 and
+//! 8.6.9; time-division curve of Zhao, Pop and Craciunas, IEEE Access 2018, with frames kept whole and any overlap.
+
+use std::sync::Arc;
+
+use super::periodic::Periodic;
+use crate::clock::PS_PER_S;
+use crate::curve::{Curve, Line, MICRO};
+use crate::unbounded::Unbounded;
+use crate::windows::{ClassWindows, CreditWindows, TIME, Taken};
+
+/// Bits of the gap behind a frame.
+const GAP: u64 = 96;
+
+/// How a frame is kept from being sent while its gate shuts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Guard {
+    /// It starts only if a frame of the class as large as this, or as the largest that comes, would end before.
+    Frame(Option<u64>),
+    /// It is not.
+    None,
+}
+
+/// The frames of a class.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frames {
+    /// The largest, bits of the wire.
+    pub(super) wire_max: u64,
+    pub(super) guard: Guard,
+}
+
+/// Times of a port.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timing {
+    /// Bits per second of the line, and picoseconds that each frame takes beyond it.
+    pub(super) rate: u64,
+    pub(super) lost: u64,
+    /// How far an edge of a gate may be from where the list has it, either way.
+    pub(super) error: u64,
+    /// How long the first cycle may be ahead when the port begins.
+    pub(super) first: u64,
+}
+
+impl Timing {
+    /// The time of so many bits, rounded up.
+    fn time(&self, bits: u64) -> u64 {
+        let ps = (u128::from(bits) * PS_PER_S).div_ceil(u128::from(self.rate));
+        u64::try_from(ps).unwrap_or(u64::MAX).saturating_add(self.lost)
+    }
+}
+
+/// What credit does at a gate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Credit {
+    pub(super) frozen_when_closed: bool,
+    pub(super) frozen_in_guard: bool,
+}
+
+/// A port with gates.
+#[derive(Debug)]
+pub(super) struct Gated {
+    pub(super) timing: Timing,
+    /// When the gate of each class is open.
+    pub(super) open: [Periodic; 8],
+    /// Bit *n*: that of class *n* is open before the first cycle.
+    pub(super) at_first: u8,
+    /// The classes that have frames.
+    pub(super) frames: [Option<Frames>; 8],
+    pub(super) credit: Credit,
+    #[cfg(feature = "planted-faults")]
+    pub(super) fault: Option<crate::PlantedFault>,
+}
+
+/// An interval in which a gate is open, and what of it is not usable.
+#[derive(Clone, Copy, Debug)]
+struct Opening {
+    from: u64,
+    to: u64,
+    /// From its begin on, for as long as something else may be under way.
+    blocked: u64,
+    /// Before its end, in which a frame need not fit.
+    guard: u64,
+}
+
+impl Gated {
+    /// Whether a gate never shuts, not before the first cycle either.
+    fn is_open(&self, class: usize) -> bool {
+        self.open[class].is_all() && (self.timing.first == 0 || self.is_open_at_first(class))
+    }
+
+    fn is_open_at_first(&self, class: usize) -> bool {
+        self.at_first & (1 << class) != 0
+    }
+
+    /// What is taken once, before the first cycle.
+    fn once(&self, class: usize) -> u64 {
+        if self.timing.first == 0 || self.is_open_at_first(class) {
+            return 0;
+        }
+        let lower = self.below(class).map(|(_, frames)| self.timing.time(frames.wire_max)).max().unwrap_or(0);
+        self.timing.first.saturating_add(lower)
+    }
+
+    fn below(&self, class: usize) -> impl Iterator<Item = (usize, Frames)> {
+        (0..class).filter_map(|lower| Some((lower, self.frames[lower]?)))
+    }
+
+    /// The guard of a class: so long before its gate shuts none of its frames is sure to start.
+    fn guard(&self, class: usize) -> u64 {
+        #[cfg(feature = "planted-faults")]
+        if self.fault == Some(crate::PlantedFault::GateGuardForgotten) {
+            return 0;
+        }
+        match self.frames[class].map(|frames| (frames.guard, frames.wire_max)) {
+            Some((Guard::Frame(of), wire)) => self.timing.time(of.unwrap_or(wire) - GAP),
+            Some((Guard::None, _)) | None => 0,
+        }
+    }
+
+    /// For how long something else may be under way when the gate of a class opens.
+    fn blocking(&self, class: usize, opens: u64) -> u64 {
+        #[cfg(feature = "planted-faults")]
+        if self.fault == Some(crate::PlantedFault::OpeningsUnblocked) {
+            return 0;
+        }
+        let period = self.open[class].period();
+        let before = opens + period - 1;
+        let lower = self.below(class).map(|(lower, frames)| {
+            let wire = self.timing.time(frames.wire_max);
+            // Its gate may be open a little longer, or open a little earlier, than that of the class has it.
+            let busy = self.busy(lower).grown(self.timing.error, self.timing.error);
+            if busy.is_all() {
+                return wire;
+            }
+            busy.end_of(before).map_or(0, |end| wire.min(end.saturating_sub(opens + period)))
+        });
+        lower.max().unwrap_or(0)
+    }
+
+    /// Its openings, without those that clocks may do away with.
+    fn openings(&self, class: usize) -> Vec<Opening> {
+        if self.open[class].is_all() {
+            return Vec::new();
+        }
+        let error = self.timing.error;
+        let opening = |(from, to): (u64, u64)| Opening {
+            from,
+            to,
+            blocked: self.blocking(class, from).saturating_add(error),
+            guard: self.guard(class).saturating_add(error),
+        };
+        self.open[class].whole_parts().into_iter().map(opening).collect()
+    }
+
+    /// Instants at which each of its frames may start, and does where nothing of a higher class and none of its own goes first.
+    fn usable(&self, class: usize) -> Periodic {
+        let (open, period) = (&self.open[class], self.open[class].period());
+        if open.is_all() {
+            return open.clone();
+        }
+        let usable = self.openings(class).into_iter().filter_map(|one| {
+            let from = one.from.saturating_add(one.blocked);
+            // At the last instant from which a frame ends with the gate it may start, and with the gate none.
+            let last = u64::from(one.guard > self.timing.error);
+            let to = (one.to + last).checked_sub(one.guard)?;
+            (from < to).then_some((from, to))
+        });
+        Periodic::of(period, usable)
+    }
+
+    /// When frames of a class may be on the line.
+    fn busy(&self, class: usize) -> Periodic {
+        let error = self.timing.error;
+        self.open[class].grown(error, error.saturating_add(self.behind(class)))
+    }
+
+    /// For how long after its gate has shut a frame of a class, or the gap behind it, may be on the line.
+    fn behind(&self, class: usize) -> u64 {
+        match self.frames[class] {
+            Some(Frames { guard: Guard::None, wire_max }) => self.timing.time(wire_max),
+            _ => self.timing.time(GAP),
+        }
+    }
+
+    /// When a class may send; `at` names its port and class to whoever has no bound.
+    pub(super) fn windows(&self, class: usize, never: &Unbounded, overload: &Unbounded) -> ClassWindows {
+        let usable = self.usable(class);
+        let is_open = self.is_open(class);
+        let once = self.once(class);
+        let busy = self.busy(class);
+        let above = |higher: usize| {
+            let is_above = higher > class && self.frames[higher].is_some();
+            (is_above && !self.open[higher].is_all()).then(|| self.meets(higher, &usable))
+        };
+        ClassWindows {
+            is_open,
+            taken: taken(&usable.others(), once),
+            above: std::array::from_fn(above),
+            blocking_bits: self.lower_frame(class, &usable),
+            unbounded: (usable.total() == 0).then(|| never.clone()),
+            overload: overload.clone(),
+            sent: (!is_open).then(|| self.sent(class, &busy)).flatten(),
+            credit: self.credit(class),
+        }
+    }
+
+    /// How much of the usable time of another class the frames of one above it can have.
+    fn meets(&self, higher: usize, usable: &Periodic) -> Curve {
+        let most = self.busy(higher).and(usable).most();
+        let first = self.timing.first;
+        if first == 0 || !self.is_open_at_first(higher) {
+            return most;
+        }
+        // Before the first cycle both may be open.
+        later(
+            &most,
+            first.saturating_add(self.timing.time(self.frames[higher].map_or(0, |one| one.wire_max))),
+        )
+    }
+
+    /// The largest lower frame that may be under way when a frame of a class may start.
+    fn lower_frame(&self, class: usize, usable: &Periodic) -> u64 {
+        let meets = |lower: usize| self.timing.first > 0 || self.busy(lower).and(usable).total() > 0;
+        self.below(class)
+            .filter(|(lower, _)| meets(*lower))
+            .map(|(_, frames)| frames.wire_max)
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// The time of the line that frames of a class take whose last bits come within a window.
+    fn sent(&self, class: usize, busy: &Periodic) -> Option<Line> {
+        let first = if self.is_open_at_first(class) { self.timing.first } else { 0 };
+        let line = *later(&busy.most(), first).lines().last()?;
+        // The first of them began before the window.
+        let frame = self.timing.time(self.frames[class]?.wire_max);
+        Some(line.after_jitter(line.rate, frame))
+    }
+
+    /// Its windows as credit knows them.
+    fn credit(&self, class: usize) -> CreditWindows {
+        let all = Line { burst: 0, rate: TIME };
+        let usable = self.usable(class);
+        let (once, period) = (self.once(class), self.open[class].period());
+        if self.open[class].is_all() || !self.credit.frozen_when_closed {
+            return CreditWindows {
+                unearned: Taken::nothing(),
+                blocked: later(&usable.others().most(), once),
+                beside: Line::default(),
+                earning: Curve::least_of([all]),
+                same: 0,
+                gaps: Line::default(),
+                starts_slower: self.timing.first > 0,
+            };
+        }
+        let error = self.timing.error;
+        // The slope may be the lesser one before the first cycle.
+        let unearned_once = once.max(self.timing.first);
+        let shorter = |one: &Opening| {
+            let guard = if self.credit.frozen_in_guard { one.guard } else { error };
+            Some((one.from + error, one.to.checked_sub(guard)?))
+        };
+        let openings = self.openings(class);
+        let earned = Periodic::of(period, openings.iter().filter_map(shorter).filter(|(from, to)| from < to));
+        let closed = self.open[class].others().grown(error, error);
+        let alike = |higher: &usize| {
+            let at_first =
+                self.timing.first == 0 || self.is_open_at_first(*higher) == self.is_open_at_first(class);
+            at_first && self.open[*higher] == self.open[class]
+        };
+        let same: Vec<usize> = (class + 1..8).filter(alike).collect();
+        let behind = same.iter().map(|higher| self.behind(*higher)).max().unwrap_or(0);
+        CreditWindows {
+            unearned: taken(&earned.others(), unearned_once),
+            blocked: later(&blocked(&openings, error), self.blocking_once(class)),
+            beside: beside(&openings, &closed, error, unearned_once),
+            earning: later(
+                &self.busy(class).most(),
+                if self.is_open_at_first(class) { self.timing.first } else { 0 },
+            ),
+            same: same.iter().fold(0, |all, higher| all | 1 << higher),
+            gaps: gaps(&openings, behind),
+            starts_slower: self.timing.first > 0,
+        }
+    }
+
+    /// What blocks a class once, when the first cycle opens its gate.
+    fn blocking_once(&self, class: usize) -> u64 {
+        self.once(class).saturating_sub(self.timing.first)
+    }
+}
+
+/// Time that is taken in every cycle, and once beside.
+fn taken(set: &Periodic, once: u64) -> Taken {
+    if set.total() == 0 && once == 0 {
+        return Taken::nothing();
+    }
+    Taken { curve: later(&set.most(), once), jumps: Some(Arc::new(set.jumps(once))) }
+}
+
+/// A curve of time with so much more of it once, but never more than all time.
+fn later(curve: &Curve, once: u64) -> Curve {
+    let more = |line: &Line| Line { burst: line.burst + u128::from(once) * MICRO, ..*line };
+    Curve::least_of(curve.lines().iter().map(more).chain([Line { burst: 0, rate: TIME }]))
+}
+
+/// Of the time in which a gate is open, what is not usable: over that time alone.
+fn blocked(openings: &[Opening], error: u64) -> Curve {
+    let (mut at, mut parts) = (0, Vec::new());
+    // One that may be all blocked, and longer or shorter than in the list, is a time of which nothing is known here.
+    let is_short = |one: &Opening| one.to - one.from <= one.blocked + one.guard + 4 * error;
+    if error > 0 && openings.iter().any(is_short) {
+        return Curve::least_of([Line { burst: 0, rate: TIME }]);
+    }
+    for one in openings {
+        // Each may be shorter than in the list; what is not usable of it is not.
+        let length = (one.to - one.from).saturating_sub(2 * error).max(1);
+        let (blocked, guard) = (one.blocked + 2 * error, one.guard + 2 * error);
+        parts.push((at, at + blocked.min(length)));
+        parts.push((at + length.saturating_sub(guard), at + length));
+        at += length;
+    }
+    if at == 0 { Curve::least_of([Line { burst: 0, rate: TIME }]) } else { Periodic::of(at, parts).most() }
+}
+
+/// How much time passes at closed gates while they are open for a time, at most.
+fn beside(openings: &[Opening], closed: &Periodic, error: u64, once: u64) -> Line {
+    let open: u64 = openings.iter().map(|one| (one.to - one.from).saturating_sub(2 * error).max(1)).sum();
+    let rate = (u128::from(closed.total()) * u128::from(TIME)).div_ceil(u128::from(open.max(1)));
+    // All of a cycle's at once is more than any window has beside that rate.
+    let burst = u128::from(closed.total().saturating_add(once)) * MICRO;
+    Line { burst, rate: u64::try_from(rate).unwrap_or(u64::MAX) }
+}
+
+/// How much longer than gates are open frames may be on the line, in so much of that time: so long behind each close.
+fn gaps(openings: &[Opening], behind: u64) -> Line {
+    let open: u64 = openings.iter().map(|one| one.to - one.from).sum();
+    let all = u128::from(behind) * openings.len() as u128;
+    let rate = (all * u128::from(TIME)).div_ceil(u128::from(open.max(1)));
+    Line { burst: all * MICRO, rate: u64::try_from(rate).unwrap_or(u64::MAX) }
+}

@@ -1,0 +1,21 @@
+//! Why a class with a gate has no bound.
+
+use crate::unbounded::Why;
+
+/// Its frames fit into no interval, or its gate never opens.
+pub(super) static NEVER: Why = Why {
+    name: "no-window",
+    text: "no open interval of its gate at port {port} is sure to take its largest frame and what may be under way when it opens",
+};
+
+/// More comes than the intervals take.
+pub(super) static OVERLOAD: Why = Why {
+    name: "windows-overloaded",
+    text: "more may come to its class and those above than the open intervals of the gates of port {port} carry",
+};
+
+/// A correction of the clock may come in any interval.
+pub(super) static CORRECTED: Why = Why {
+    name: "corrected-gates",
+    text: "the gates of port {port} follow a clock that is corrected, and a correction may take any part of an open interval",
+};

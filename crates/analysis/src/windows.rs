@@ -1,0 +1,207 @@
+//! Classes that may send in windows alone, as bounds reckon with them: what is taken of their time, and what goes before them.
+//!
+//! A class in its window is served as if it had no windows, but for a frame that is under way when the window opens and the end of the
+//! window, where a frame need not fit. All other time is *taken*: it goes before the class as frames above it do, each part of it as soon as
+//! it begins ([`Jumps`]). So all methods of `port.rs` hold: from the instant at which the class has its first frame, its usable time
+//! is spent on one lower frame, on frames above and on its own.
+//!
+//! What goes above is more than comes from that instant on: a class above may have waited for a window of its own ([`Part::late`]), so its
+//! frames are those that came within a time longer by its longest wait. And it is no more than its own windows let into those of
+//! the class ([`ClassWindows::above`]). Where a class above may always send, an instant can be chosen at which none of it waits.
+//!
+//! Credit (`credit_based.rs`) is reckoned in the time in which it is earned ([`CreditWindows`]).
+//! Who makes these windows: services. Not here: how long they are.
+
+use std::sync::Arc;
+
+use crate::contribution::Offered;
+use crate::curve::{Curve, Line, scaled, volume};
+use crate::passage::NO_REASON;
+use crate::port::Above;
+use crate::unbounded::Unbounded;
+
+/// Time is counted as bits of a line of this rate: a bit is a picosecond.
+pub(crate) const TIME: u64 = 1_000_000_000_000;
+
+/// The most time that is taken in a closed window, each part counted as soon as it begins: steps that come again with a period.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Jumps {
+    /// Taken beside, once.
+    pub(crate) once: u64,
+    pub(crate) period: u64,
+    /// When so much is taken: within the first period, in order, the first at zero.
+    pub(crate) steps: Vec<(u64, u64)>,
+    /// What is taken in every period.
+    pub(crate) total: u64,
+}
+
+impl Jumps {
+    /// When the next step comes, and how much is taken from then on.
+    pub(crate) fn nth(&self, number: usize) -> Option<(u64, u64)> {
+        if self.steps.is_empty() {
+            return (number == 0 && self.once > 0).then_some((0, self.once));
+        }
+        let (rounds, place) = (number / self.steps.len(), number % self.steps.len());
+        let rounds = u64::try_from(rounds).ok()?;
+        let (at, taken) = self.steps[place];
+        let at = rounds.checked_mul(self.period)?.checked_add(at)?;
+        let taken = rounds.checked_mul(self.total)?.checked_add(taken)?.checked_add(self.once)?;
+        Some((at, taken))
+    }
+}
+
+/// Time that is not there, as a curve (bits of [`TIME`]) and in steps.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Taken {
+    pub(crate) curve: Curve,
+    pub(crate) jumps: Option<Arc<Jumps>>,
+}
+
+impl Taken {
+    /// None of it.
+    pub(crate) fn nothing() -> Self {
+        Self { curve: Curve::zero(), jumps: None }
+    }
+
+    /// In bits of a line of so many a second.
+    pub(crate) fn bits(&self, rate: u64) -> Curve {
+        self.curve.in_bits((rate, TIME))
+    }
+}
+
+/// When the classes of a port may send.
+#[derive(Clone, Debug)]
+pub(crate) struct Windows {
+    pub(crate) classes: [ClassWindows; 8],
+    /// What is taken, in words; the formula and its source.
+    pub(crate) name: &'static str,
+    pub(crate) formula: &'static str,
+    pub(crate) source: &'static str,
+}
+
+/// When one of them may.
+#[derive(Clone, Debug)]
+pub(crate) struct ClassWindows {
+    /// Whether it always may.
+    pub(crate) is_open: bool,
+    /// What of the time none of its frames can be sure to start in.
+    pub(crate) taken: Taken,
+    /// Per class above, how much of the rest it can have: bits of [`TIME`]; none: all.
+    pub(crate) above: [Option<Curve>; 8],
+    /// The largest frame below that may be under way when its frames may start, bits of the wire.
+    pub(crate) blocking_bits: u64,
+    /// Why there is no bound, whatever comes.
+    pub(crate) unbounded: Option<Unbounded>,
+    /// Why there is none if more comes than is carried.
+    pub(crate) overload: Unbounded,
+    /// Of its frames by their last bits, at most so much time of the line.
+    pub(crate) sent: Option<Line>,
+    /// What counts where it is credit-based.
+    pub(crate) credit: CreditWindows,
+}
+
+/// Windows as credit knows them.
+#[derive(Clone, Debug)]
+pub(crate) struct CreditWindows {
+    /// Time in which none is earned.
+    pub(crate) unearned: Taken,
+    /// Of the time in which it is, what is not usable: a curve over that time.
+    pub(crate) blocked: Curve,
+    /// Time that passes beside so much of that time, at most.
+    pub(crate) beside: Line,
+    /// The most of that time in a window.
+    pub(crate) earning: Curve,
+    /// Classes above whose credit is earned in the same time, a bit each.
+    pub(crate) same: u8,
+    /// How much longer they may be on the line than it is, in so much of it.
+    pub(crate) gaps: Line,
+    /// Whether its slope may be less at first.
+    pub(crate) starts_slower: bool,
+}
+
+/// What a class does to those below it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Part {
+    pub(crate) class: usize,
+    /// What it sends in any window.
+    pub(crate) late: Offered,
+    /// The same from an instant on at which nothing of it waits, if such an instant can be chosen.
+    pub(crate) prompt: Option<Offered>,
+    /// What it sends while so much time passes in which it earns credit.
+    pub(crate) credit: Option<Line>,
+    /// Why it sends more than is known.
+    pub(crate) reason: u32,
+}
+
+impl Windows {
+    /// What goes before a class under strict priority, of what the classes above it do.
+    pub(crate) fn above(&self, class: usize, parts: &[Part], (served, rate): (u64, u64)) -> Above {
+        let windows = &self.classes[class];
+        let mut all = Above::nothing();
+        for part in parts {
+            let offered = part.prompt.as_ref().unwrap_or(&part.late);
+            let limit = windows.above[part.class].as_ref().map(|time| time.in_bits((rate, TIME)));
+            let limited = limit.map_or_else(|| offered.clone(), |limit| offered.within(&limit));
+            all.add(&limited, part.reason);
+        }
+        let taken = windows.taken.bits(served);
+        all.offered = all.offered.plus_steps(&taken, windows.taken.jumps.as_ref(), served);
+        all
+    }
+
+    /// The same before a credit-based class, in the time in which that earns credit.
+    pub(crate) fn above_credit(&self, class: usize, parts: &[Part], (served, rate): (u64, u64)) -> Above {
+        let (windows, credit) = (&self.classes[class], &self.classes[class].credit);
+        // What comes within a time comes within this much of the time that counts.
+        let passed =
+            |curve: &Curve| Curve::least_of(curve.lines().iter().map(|line| stretched(*line, credit.beside)));
+        let mut all = Above::nothing();
+        for part in parts {
+            let limit = windows.above[part.class].as_ref().map(|time| passed(&time.in_bits((rate, TIME))));
+            let own = part.credit.filter(|_| credit.same & (1 << part.class) != 0);
+            let own = own.map(|line| stretched(line, credit.gaps));
+            let less = |curve: &Curve| {
+                let lines = limit.iter().flat_map(|limit| limit.lines().iter().copied()).chain(own);
+                Curve::least_of(passed(curve).lines().iter().copied().chain(lines))
+            };
+            let sent = Offered::by_curves(less(&part.late.plain), less(&part.late.shaped));
+            all.add(&sent, part.reason);
+        }
+        all.offered = all.offered.plus_curve(&credit.blocked.in_bits((served, TIME)));
+        all
+    }
+}
+
+impl CreditWindows {
+    /// What a class sends within any window that sends so much while credit is earned.
+    pub(crate) fn in_time(&self, sent: Line) -> Curve {
+        let line = |earning: &Line| {
+            let rate = scaled(u128::from(sent.rate), earning.rate, TIME);
+            let burst = sent.burst + of_time(sent.rate, earning.burst);
+            Line { burst, rate: u64::try_from(rate).unwrap_or(u64::MAX) }
+        };
+        Curve::least_of(self.earning.lines().iter().map(line))
+    }
+}
+
+impl Above {
+    /// And what one more class sends.
+    fn add(&mut self, more: &Offered, reason: u32) {
+        self.offered = self.offered.plus(more);
+        if !more.shaped.is_known() && self.reason == NO_REASON {
+            self.reason = reason;
+        }
+    }
+}
+
+/// What a line says of a time in which so much more passes beside.
+fn stretched(line: Line, beside: Line) -> Line {
+    let more = scaled(u128::from(line.rate), beside.rate, TIME);
+    let rate = line.rate.saturating_add(u64::try_from(more).unwrap_or(u64::MAX));
+    Line { burst: line.burst + of_time(line.rate, beside.burst), rate }
+}
+
+/// What passes at a rate in a time that is given in bits of [`TIME`], micro-bits.
+fn of_time(rate: u64, micro_bits: u128) -> u128 {
+    volume(rate, u64::try_from(micro_bits.div_ceil(crate::curve::MICRO)).unwrap_or(u64::MAX))
+}
