@@ -62,7 +62,7 @@ hdl-test: develop
 
 hdl-test-slow: develop
 	@tools/setup hdl
-	@$(ENV) $(HDL_TEST)
+	@$(ENV) export TAUTWIRE_TIMES=10; $(HDL_TEST)
 
 hdl-synth: develop
 	@tools/setup synth

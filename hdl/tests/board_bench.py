@@ -13,6 +13,7 @@ from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, Timer
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster
 from cocotbext.eth import GmiiFrame, GmiiSink, GmiiSource, RgmiiSink, RgmiiSource
+from counts import times
 from latency import host
 from switch_run import PORTS, frame_octets, port_address
 
@@ -93,7 +94,7 @@ async def lines_of_both_kinds_carry_every_frame(dut) -> None:
     assert [len(bench.sent(port)) for port in range(PORTS)] == [PORTS - 1] * PORTS
     rng = random.Random(93)
     expected: list[Counter[bytes]] = [Counter() for _ in range(PORTS)]
-    rounds = 24
+    rounds = times(12)
     for k in range(rounds):
         # Every port sends, each to another one, at the rate of its line.
         shift, size = rng.randrange(1, PORTS), rng.choice([1, 46, 400])

@@ -12,6 +12,7 @@ import random
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
+from counts import times
 
 REQUESTERS, BUCKETS, KEY_WIDTH, VALUE_WIDTH = 4, 4, 12, 4
 # The shortest frame leaves so many cycles between its header and its end.
@@ -151,7 +152,7 @@ async def every_operation_does_what_the_model_does(dut) -> None:
     # More than two a bucket.
     keys = rng.sample(range(1 << KEY_WIDTH), 5 * BUCKETS)
     done = dict.fromkeys(("learn", "write", "remove", "age", "hit", "miss"), 0)
-    for _ in range(700):
+    for _ in range(times(500)):
         kind, key = rng.random(), rng.choice(keys)
         value, requester = rng.randrange(1 << VALUE_WIDTH), rng.randrange(REQUESTERS)
         if kind < 0.3:
@@ -203,7 +204,7 @@ async def lookups_at_once_are_answered_in_time_while_the_table_changes(dut) -> N
         await write(dut, key, value, remove=False)
     asked: dict[int, tuple[int, int]] = {}
     answered, slowest = 0, 0
-    for cycle in range(4_000):
+    for cycle in range(times(1_500)):
         valid = int(dut.answer_valid_o.value)
         for requester in range(REQUESTERS):
             if valid >> requester & 1:
@@ -230,5 +231,5 @@ async def lookups_at_once_are_answered_in_time_while_the_table_changes(dut) -> N
         dut.write_key_i.value = 0x800 | rng.randrange(256)
         dut.age_tick_i.value = rng.random() < 0.01
         await FallingEdge(dut.clk_i)
-    assert answered > 1_000
+    assert answered > 400
     dut._log.info("%d lookups, the slowest after %d cycles", answered, slowest)

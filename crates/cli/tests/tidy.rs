@@ -362,6 +362,44 @@ fn manifests_take_what_the_workspace_fixes() {
     assert_none(&faults);
 }
 
+/// Lines of a text on which an example in documentation begins that rustdoc would compile: a fence without a word, or with one of Rust's.
+fn examples(text: &str) -> Vec<usize> {
+    let (mut found, mut is_open) = (Vec::new(), false);
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim_start();
+        let comment = line.strip_prefix("//!").or_else(|| line.strip_prefix("///"));
+        let Some(word) = comment.and_then(|comment| comment.trim_start().strip_prefix("```")) else {
+            continue;
+        };
+        let is_rust =
+            word.is_empty() || ["rust", "no_run", "compile_fail"].iter().any(|mark| word.starts_with(mark));
+        if !is_open && is_rust {
+            found.push(number + 1);
+        }
+        is_open = !is_open;
+    }
+    found
+}
+
+#[test]
+fn examples_are_written_where_they_are_run() {
+    let mut faults = Vec::new();
+    let of =
+        |place: &str| folders(place).into_iter().map(|name| format!("{place}/{name}")).collect::<Vec<_>>();
+    for member in of("crates").into_iter().chain(of("mechanisms")) {
+        if !manifest(&member).contains("doctest = false") {
+            continue;
+        }
+        let own = format!("{member}/src/");
+        for (path, text) in files(&[".rs"]).into_iter().filter(|(path, _)| path.contains(&own)) {
+            let lines = examples(&text).into_iter();
+            faults
+                .extend(lines.map(|line| format!("{path}:{line}: `doctest = false` in {member}/Cargo.toml")));
+        }
+    }
+    assert_none(&faults);
+}
+
 /// The targets of Markdown links and pictures in a text, with their lines; code is left out.
 fn links(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
@@ -423,4 +461,8 @@ fn the_rules_find_what_they_seek() {
     let text = "[package]\nname = \"x\"\n[dependencies]\nserde = \"1\"\ntautwire-units.workspace = true\n[dev-dependencies]\na = \"1\"";
     assert_eq!(dependencies(text), ["serde", "tautwire-units"]);
     assert!(!lines_with(&[["fn lines", "_with"]], &["tidy.rs"]).is_empty());
+    assert_eq!(
+        examples("/// ```text\n/// ```\n/// ```\n/// let x = 1;\n/// ```\n//! ```no_run\n//! ```"),
+        [3, 6]
+    );
 }

@@ -148,13 +148,16 @@ streams:
 run: {duration: 10 s}
 ";
 
-/// The first seed of a network with TDMA, whole or with a failure, that a run shows to be wrong; before them, as zero, those above.
+/// Seeds that are tried first: their networks show faults that few others show.
+const RARE: [u64; 3] = [26, 51, 131];
+
+/// The first seed of a network with TDMA, with or without a failure, that a run shows to be wrong; before them, as zero, those above.
 fn search_slots(cases: u64, bounds: impl Fn(&Network) -> Bounds) -> Option<u64> {
     let wrong = |text: &str, seed: u64| {
         let network = described(text);
         !run_slots(&network, &bounds(&network), seed).wrong.is_empty()
     };
-    (0..cases).find(|seed| {
+    [0].into_iter().chain(RARE).chain(1..cases).find(|seed| {
         (*seed == 0 && [BOTH_WAYS, UNEVEN_SLOTS].into_iter().any(|text| wrong(text, 0)))
             || TdmaFailure::ALL.into_iter().any(|failure| wrong(&random_tdma(*seed, failure), *seed))
     })
