@@ -2,7 +2,7 @@
 
 use crate::{
     As6802Failures, ClusterRelation, TdmaFailure, random_admission, random_as6802, random_as6802_clusters,
-    random_as6802_halves, random_as6802_thirds, random_gptp, random_gptp_servo, random_harts,
+    random_as6802_halves, random_as6802_thirds, random_gates, random_gptp, random_gptp_servo, random_harts,
     random_harts_admission, random_host_stacks, random_network, random_responses, random_stream_reservation,
     random_tdma, random_tdma_slot_pairs, random_time_triggered, random_time_triggered_resets, random_traffic,
     random_virtual_links, random_vlan_registration,
@@ -12,7 +12,7 @@ use crate::{
 pub type Kind = (&'static str, fn(u64) -> String);
 
 /// All of them.
-pub const KINDS: [Kind; 20] = [
+pub const KINDS: [Kind; 21] = [
     ("admission", random_admission),
     ("answers", random_responses),
     ("as6802", |seed| random_as6802(seed, As6802Failures::None)),
@@ -33,4 +33,5 @@ pub const KINDS: [Kind; 20] = [
     ("time-triggered", |seed| random_time_triggered(seed, false)),
     ("traffic", |seed| random_traffic(seed, &[])),
     ("vlans", random_vlan_registration),
+    ("gates", random_gates),
 ];

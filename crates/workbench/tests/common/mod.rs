@@ -5,6 +5,7 @@
 mod admitted;
 mod causes;
 mod crossed;
+mod gated;
 mod limits;
 mod newest;
 mod slots;
@@ -13,6 +14,7 @@ mod synchronised;
 pub(crate) use admitted::broken_admissions;
 pub(crate) use causes::without_cause;
 pub(crate) use crossed::was_crossed;
+pub(crate) use gated::broken_gates;
 pub(crate) use limits::{limit, untold_losses};
 pub(crate) use newest::run_links;
 pub(crate) use slots::{Slots, run_slots};

@@ -4,12 +4,14 @@
 //! shapers, those of virtual links, of HaRTES and of TDMA in networks of these.
 
 use crate::common::{
-    avionics, broken_admissions, broken_promises, contradictions, described, limit, network, run, run_links,
-    run_slots, untold_losses,
+    avionics, broken_admissions, broken_gates, broken_promises, contradictions, described, limit, network,
+    run, run_links, run_slots, untold_losses,
 };
 use tautwire_analysis::{Bounds, PlantedFault, bounds, bounds_with_fault};
 use tautwire_core::fault;
-use tautwire_generate::{TdmaFailure, cases, random_harts, random_harts_admission, random_tdma};
+use tautwire_generate::{
+    TdmaFailure, cases, random_gates, random_harts, random_harts_admission, random_tdma,
+};
 use tautwire_workbench::Network;
 
 /// What random networks seldom show: a queue that is empty with credit left, while its last frame is still charged, and then
@@ -226,6 +228,14 @@ fn faults_of_servers_are_found() {
     assert_eq!(search_harts(10), None, "without a fault");
     find_in_machines(&fault::PlantedFault::OF_HARTS, || search_harts(most()));
     find_in_machines(&fault::PlantedFault::OF_HARTS_ADMISSION, || search_admission(most()));
+}
+
+#[test]
+fn faults_of_gates_are_found() {
+    let search =
+        |cases: u64| (0..cases).find(|seed| !broken_gates(&described(&random_gates(*seed))).0.is_empty());
+    assert_eq!(search(10), None, "without a fault");
+    find_in_machines(&fault::PlantedFault::OF_GATES, || search(most()));
 }
 
 #[test]
