@@ -5,6 +5,7 @@
 
 mod device;
 mod forwarding;
+mod gates;
 mod shapers;
 mod storage;
 mod time_triggered;
