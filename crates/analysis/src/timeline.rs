@@ -81,6 +81,7 @@ impl Timeline {
                 | TimelineAction::CutCable(_)
                 | TimelineAction::MendCable(_)
                 | TimelineAction::StopNode(_)
+                | TimelineAction::ChangeGates(..)
                 | TimelineAction::ChangeBitErrorRate(..) => {}
             }
         }

@@ -210,6 +210,13 @@ fn action(network: &Network, action: &TimelineAction) -> String {
         TimelineAction::ChangeIdleSlope(port, class, rate) => {
             format!("class {class} of port {} gets idleSlope {rate}", name::port(network, *port))
         }
+        TimelineAction::ChangeGates(port, list) => {
+            format!(
+                "port {} gets another list of its gates, cycle {}",
+                name::port(network, *port),
+                list.cycle_time
+            )
+        }
         TimelineAction::ChangeShaper(index, shaper) => format!(
             "stream {} is shaped to CIR {}, CBS {}",
             stream(index),

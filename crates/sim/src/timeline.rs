@@ -108,6 +108,13 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                     self.ask(port.0);
                 }
             }
+            TimelineAction::ChangeGates(port, list) => {
+                if let Some(state) = &mut self.ports[port.index()] {
+                    let now = state.clock.local(self.now);
+                    state.egress.change_gates(now, (**list).clone());
+                    self.ask_gated(port.0);
+                }
+            }
             TimelineAction::ChangeShaper(stream, settings) => self.change_shaper(*stream, settings),
             TimelineAction::ChangeBitErrorRate(cable, rate) => {
                 for link in [cable * 2, cable * 2 + 1] {

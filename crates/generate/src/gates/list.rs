@@ -122,6 +122,27 @@ impl List {
                 let _ = writeln!(text, "{indent}  {key}: {}", dice.one_of(&values));
             }
         }
+        self.write_entries(text, dice, indent);
+    }
+
+    /// Writes a change to it.
+    pub(super) fn write_change(&self, text: &mut String, dice: &mut Dice, port: &str) {
+        let at = dice.between(1_000, 20_000);
+        let _ = writeln!(text, "events:\n  - at: {at} us\n    change-gates:\n      port: {port}");
+        if let Some((numerator, denominator)) = self.cycle {
+            let fraction = if denominator == 1 { String::new() } else { format!("/{denominator}") };
+            let _ = writeln!(text, "      admin-cycle-time: {numerator}{fraction} ns");
+        }
+        let later = at + dice.between(0, 5_000);
+        let base = *dice.one_of(&[0, later]);
+        let _ = writeln!(text, "      admin-base-time: {base} us");
+        if dice.chance(30) {
+            let _ = writeln!(text, "      admin-cycle-time-extension: {} us", dice.between(0, 100));
+        }
+        self.write_entries(text, dice, "    ");
+    }
+
+    fn write_entries(&self, text: &mut String, dice: &mut Dice, indent: &str) {
         let _ = writeln!(text, "{indent}  admin-control-list:");
         for (states, span) in &self.entries {
             let operation = dice.one_of(&[

@@ -94,6 +94,9 @@ pub fn random_gates(seed: u64) -> String {
         Time::Stated => text.push_str("time-triggered: {precision: 5 us, integration-cycle: 10 ms}\n"),
     }
     text.push_str(&streams.text);
+    if dice.chance(25) {
+        lists[2].write_change(&mut text, &mut dice, "b0:p1");
+    }
     let duration = if time == Time::Gptp { 500 } else { 40 };
     let _ = writeln!(text, "run: {{duration: {duration} ms, seed: {}}}", seed + 1);
     grain::drawn(&text, seed, &grain::FINE)

@@ -113,6 +113,7 @@ impl State {
             }
             TimelineAction::ChangeTraffic(..)
             | TimelineAction::ChangeIdleSlope(..)
+            | TimelineAction::ChangeGates(..)
             | TimelineAction::ChangeShaper(..)
             | TimelineAction::ChangeBitErrorRate(..) => None,
         }

@@ -7,7 +7,7 @@ use tautwire_units::{BitRate, Bytes, Duration};
 
 use super::PortGates;
 use crate::frame::{TAG, frame_length};
-use crate::network::{Hop, NodeKind, PortIndex, Stream, TransmissionSelection};
+use crate::network::{Hop, NodeKind, PortIndex, Stream, TimelineAction, TransmissionSelection};
 use crate::resolve::Resolved;
 use crate::text::codes;
 use crate::text::faults::Faults;
@@ -27,23 +27,34 @@ struct Gated<'a> {
 /// Reports what cannot be, or does nothing, of the gates of a network.
 pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
     let topology = &of.topology;
+    // What runs, and what changes make of it.
+    let mut all: Vec<(PortIndex, PortGates, Place)> = Vec::new();
     for (number, port) in topology.ports.iter().enumerate() {
         let place = topology.extras[number].places.gates;
-        let (Some(gates), Some(place), Some(links)) = (&port.gates, place, port.links) else { continue };
+        if let (Some(gates), Some(place)) = (&port.gates, place) {
+            all.push((PortIndex::at(number), (**gates).clone(), place));
+        }
+    }
+    for event in &of.events {
+        if let TimelineAction::ChangeGates(port, parameters) = &event.timeline.action
+            && let Some(gates) = &topology.ports[port.index()].gates
+        {
+            let gates = PortGates { parameters: (**parameters).clone(), ..(**gates).clone() };
+            all.push((*port, gates, event.place));
+        }
+    }
+    let streams = || of.streams.list.iter().map(|draft| &draft.stream).chain(&of.streams.protocol);
+    for (port, gates, place) in &all {
+        let Some(links) = topology.ports[port.index()].links else { continue };
         let rate = topology.links[links.egress.index()].rate;
-        let gated = Gated { port: PortIndex::at(number), gates, place, rate };
+        let gated = Gated { port: *port, gates, place: *place, rate };
         list(&gated, faults);
         gated.beside_others(of, faults);
         gated.slopes(of, faults);
-    }
-    let streams = of.streams.list.iter().map(|draft| &draft.stream).chain(&of.streams.protocol);
-    for stream in streams {
-        for hop in &stream.hops {
-            let port = &topology.ports[hop.port.index()];
-            let place = topology.extras[hop.port.index()].places.gates;
-            let (Some(gates), Some(place), Some(links)) = (&port.gates, place, port.links) else { continue };
-            let rate = topology.links[links.egress.index()].rate;
-            Gated { port: hop.port, gates, place, rate }.passes(of, stream, hop, faults);
+        for stream in streams() {
+            for hop in stream.hops.iter().filter(|hop| hop.port == *port) {
+                gated.passes(of, stream, hop, faults);
+            }
         }
     }
 }
@@ -88,8 +99,18 @@ impl Gated<'_> {
 
     /// operIdleSlope of credit-based classes.
     fn slopes(&self, of: &Resolved<'_, '_>, faults: &mut Faults) {
-        for (class, settings) in of.topology.ports[self.port.index()].classes.iter().enumerate() {
-            let TransmissionSelection::CreditBased { idle_slope } = settings.selection else { continue };
+        let classes = of.topology.ports[self.port.index()].classes.iter().enumerate();
+        let stated = classes.filter_map(|(class, settings)| match settings.selection {
+            TransmissionSelection::CreditBased { idle_slope } => Some((class, idle_slope)),
+            _ => None,
+        });
+        let changed = of.events.iter().filter_map(|event| match event.timeline.action {
+            TimelineAction::ChangeIdleSlope(port, class, slope) if port == self.port => {
+                Some((class.index(), slope))
+            }
+            _ => None,
+        });
+        for (class, idle_slope) in stated.chain(changed) {
             let Some(scaled) = self.gates.oper_idle_slope(class, idle_slope) else { continue };
             if scaled < self.rate {
                 continue;

@@ -1,7 +1,7 @@
 //! Gates of ports: scheduled traffic.
 
 use crate::text::language::{MANY, key, must};
-use crate::text::shape::{Kind, Shape};
+use crate::text::shape::{Key, Kind, Shape};
 
 /// Classes whose gates are open, or the octet of the YANG module.
 const GATE_STATES: Kind = Kind::OneOf(&[Kind::Integer(0, 255), Kind::List(0, 8, &Kind::Integer(0, 7))]);
@@ -9,7 +9,8 @@ const GATE_STATES: Kind = Kind::OneOf(&[Kind::Integer(0, 255), Kind::List(0, 8, 
 pub(crate) static GATE_PARAMETER_TABLE: Shape = Shape {
     name: "a gate parameter table",
     about: "The transmission gates of a port and the list that opens and closes them (802.1Q-2022 8.6.8.4, 8.6.9, 12.29), and what its device can do. Each key holds where a port, its node or its device does not state it.",
-    keys: &[&[
+    keys: &[
+        &[
         key("gate-enabled", Kind::Flag, "Whether the list runs; otherwise all gates are open.").or("false"),
         key(
             "admin-gate-states",
@@ -17,31 +18,6 @@ pub(crate) static GATE_PARAMETER_TABLE: Shape = Shape {
             "States of the gates until the first cycle starts: a list of the open classes, or an octet with the gate of class 7 in its highest bit.",
         )
         .or("255"),
-        key(
-            "admin-control-list",
-            Kind::List(1, MANY, &Kind::Object(&ENTRY)),
-            "The entries in order. After the last one its states stay until the cycle ends; what is beyond the cycle is cut off.",
-        ),
-        key(
-            "admin-base-time",
-            Kind::Duration,
-            "Start of a cycle, on the clock that the gates follow. If it is past when the run begins, the first cycle starts a whole number of cycles after it.",
-        )
-        .or("0 s"),
-        key(
-            "admin-cycle-time",
-            Kind::Period,
-            "Length of a cycle; by default the sum of the intervals of the list.",
-        )
-        .at_least("1 ns")
-        .at_most("1000 s"),
-        key(
-            "admin-cycle-time-extension",
-            Kind::Duration,
-            "By how much the last cycle before a change of the list may be longer.",
-        )
-        .or("0 s")
-        .at_most("4294967295 ns"),
         key(
             "queue-max-sdu-table",
             Kind::Numbers(0, 7, &Kind::Octets),
@@ -85,7 +61,49 @@ pub(crate) static GATE_PARAMETER_TABLE: Shape = Shape {
             "What the idleSlope of a class is: an average, earned in the open time alone at the higher operIdleSlope, as in the standard, or the slope while the gate is open.",
         )
         .or("average"),
-    ]],
+    ],
+        PARAMETERS,
+        &[LIST],
+    ],
+};
+
+const ENTRIES: Kind = Kind::List(1, MANY, &Kind::Object(&ENTRY));
+
+/// The list; a change must have it.
+const LIST: Key = key(
+    "admin-control-list",
+    ENTRIES,
+    "The entries in order. After the last one its states stay until the cycle ends; what is beyond the cycle is cut off.",
+);
+
+/// The other parameters that a change sets.
+static PARAMETERS: &[Key] = &[
+        key(
+            "admin-base-time",
+            Kind::Duration,
+            "Start of a cycle, on the clock that the gates follow. If it is past when the run begins, the first cycle starts a whole number of cycles after it.",
+        )
+        .or("0 s"),
+        key(
+            "admin-cycle-time",
+            Kind::Period,
+            "Length of a cycle; by default the sum of the intervals of the list.",
+        )
+        .at_least("1 ns")
+        .at_most("1000 s"),
+        key(
+            "admin-cycle-time-extension",
+            Kind::Duration,
+            "By how much the last cycle before a change of the list may be longer.",
+        )
+        .or("0 s")
+        .at_most("4294967295 ns"),
+];
+
+pub(crate) static CHANGE_GATES: Shape = Shape {
+    name: "a change of gates",
+    about: "A new list for the gates of a port (ConfigChange, 802.1Q-2022 8.6.9.3): it begins at its base time or, if that is past, a whole number of its cycles later.",
+    keys: &[&[must("port", Kind::Reference, "The port."), Key { required: true, ..LIST }], PARAMETERS],
 };
 
 static ENTRY: Shape = Shape {

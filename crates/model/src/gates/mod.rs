@@ -14,7 +14,7 @@ pub use tautwire_core::gates::{
 use tautwire_units::{BitRate, Bytes, Duration};
 
 use crate::frame::frame_length;
-use crate::network::{Network, PortIndex, TransmissionSelection};
+use crate::network::{Network, PortIndex, TimelineAction, TimelineEvent, TransmissionSelection};
 
 /// The gates of a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +32,19 @@ pub struct PortGates {
     pub tick: Duration,
     /// What happens to credit.
     pub credit: GatedCredit,
+    /// What the device can do; lists are within it.
+    pub limits: GateLimits,
+}
+
+/// Limits of lists; none: no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GateLimits {
+    /// Most entries (SupportedListMax).
+    pub list: Option<u64>,
+    /// Longest interval (SupportedIntervalMax).
+    pub interval: Option<Duration>,
+    /// Longest cycle (SupportedCycleMax).
+    pub cycle: Option<CycleTime>,
 }
 
 /// Whose time the gates of a node follow.
@@ -93,6 +106,14 @@ impl Network {
             tick: gates.tick,
             credit: gates.credit,
         })
+    }
+
+    /// Whether the list of a port changes in a run.
+    #[must_use]
+    pub fn gates_change(&self, port: PortIndex) -> bool {
+        let changes =
+            |event: &TimelineEvent| matches!(event.action, TimelineAction::ChangeGates(at, _) if at == port);
+        self.events.iter().any(changes)
     }
 
     /// Whether any port has gates.

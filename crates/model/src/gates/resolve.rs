@@ -5,8 +5,10 @@
 
 use tautwire_units::{Bytes, Duration, Instant};
 
-use super::{CycleTime, Entry, GateParameters, GatedCredit, GuardPolicy, Operation, PortGates};
+use super::{CycleTime, Entry, GateLimits, GateParameters, GatedCredit, GuardPolicy, Operation, PortGates};
+use crate::network::TimelineAction;
 use crate::resolve::layered;
+use crate::resolve::topology::Topology;
 use crate::text::faults::Faults;
 use crate::text::tree::{Node, Place, Value};
 use crate::text::{codes, scalar};
@@ -35,21 +37,13 @@ pub(crate) fn gates(layers: &[&Node<'_>], faults: &mut Faults) -> Option<(PortGa
         return None;
     };
     let place = list.anchor();
-    let control_list: Vec<Entry> = list.items().iter().filter_map(|item| entry(item, tick)).collect();
-    let sum = control_list.iter().fold(Duration::ZERO, |sum, one| sum.saturating_add(one.time_interval));
-    let cycle_time = match layered(&tables, "admin-cycle-time") {
-        Some(stated) => scalar::period(stated.text()?).ok()?,
-        None => CycleTime::new(sum.as_ps(), 1)?,
-    };
-    limits(&tables, &control_list, cycle_time, place, faults);
+    let parameters = parameters(&tables, tick)?;
+    let limits = limits(&tables);
+    limits.check(&parameters, place, faults);
     let gates = PortGates {
         admin_gate_states: layered(&tables, "admin-gate-states").and_then(states).unwrap_or(u8::MAX),
-        parameters: GateParameters {
-            control_list,
-            base_time: Instant::ZERO + span("admin-base-time").unwrap_or_default(),
-            cycle_time,
-            cycle_time_extension: span("admin-cycle-time-extension").unwrap_or_default(),
-        },
+        parameters,
+        limits,
         payload_max: payload_max(&tables),
         guard: match text("guard") {
             Some("max-sdu") => GuardPolicy::MaxSdu,
@@ -104,24 +98,81 @@ fn payload_max(tables: &[&Node<'_>]) -> [Option<Bytes>; 8] {
     })
 }
 
-/// Holds a list against what the device can do.
-fn limits(tables: &[&Node<'_>], list: &[Entry], cycle: CycleTime, place: Place, faults: &mut Faults) {
+/// What the device can do.
+fn limits(tables: &[&Node<'_>]) -> GateLimits {
     let text = |key: &str| layered(tables, key).and_then(Node::text);
-    let mut refuse = |message: String, help: &'static str| faults.error(codes::GATES, place, message, help);
-    let entries_max = text("supported-list-max").and_then(|text| text.parse::<usize>().ok());
-    if let Some(most) = entries_max.filter(|most| list.len() > *most) {
-        let message = format!("the list has {} entries, and the device takes {most}", list.len());
-        refuse(message, "join entries, or correct `supported-list-max`");
+    GateLimits {
+        list: text("supported-list-max").and_then(|text| text.parse().ok()),
+        interval: text("supported-interval-max").and_then(|text| text.parse().ok()),
+        cycle: text("supported-cycle-max").and_then(|text| scalar::period(text).ok()),
     }
-    let interval_max = text("supported-interval-max").and_then(|text| text.parse::<Duration>().ok());
-    let longest = list.iter().map(|entry| entry.time_interval).max().unwrap_or_default();
-    if let Some(most) = interval_max.filter(|most| longest > *most) {
-        let message = format!("an interval of the list is {longest}, and the device takes {most} at most");
-        refuse(message, "split the entry, or correct `supported-interval-max`");
+}
+
+impl GateLimits {
+    /// Holds a list against it.
+    fn check(&self, parameters: &GateParameters, place: Place, faults: &mut Faults) {
+        let mut refuse =
+            |message: String, help: &'static str| faults.error(codes::GATES, place, message, help);
+        let (list, cycle) = (&parameters.control_list, parameters.cycle_time);
+        if let Some(most) = self.list.filter(|most| list.len() as u64 > *most) {
+            let message = format!("the list has {} entries, and the device takes {most}", list.len());
+            refuse(message, "join entries, or correct `supported-list-max`");
+        }
+        let longest = list.iter().map(|entry| entry.time_interval).max().unwrap_or_default();
+        if let Some(most) = self.interval.filter(|most| longest > *most) {
+            let message =
+                format!("an interval of the list is {longest}, and the device takes {most} at most");
+            refuse(message, "split the entry, or correct `supported-interval-max`");
+        }
+        if let Some(most) = self.cycle.filter(|most| cycle.ceil() > most.floor()) {
+            let message = format!("the cycle is {cycle}, and the device takes {most} at most");
+            refuse(message, "shorten the cycle, or correct `supported-cycle-max`");
+        }
     }
-    let cycle_max = text("supported-cycle-max").and_then(|text| scalar::period(text).ok());
-    if let Some(most) = cycle_max.filter(|most| cycle.ceil() > most.floor()) {
-        let message = format!("the cycle is {cycle}, and the device takes {most} at most");
-        refuse(message, "shorten the cycle, or correct `supported-cycle-max`");
-    }
+}
+
+/// The list, and all that a change sets with it; none if it is not there, or faulty.
+fn parameters(tables: &[&Node<'_>], tick: Duration) -> Option<GateParameters> {
+    let span = |key: &str| layered(tables, key).and_then(|node| node.text()?.parse::<Duration>().ok());
+    let list = layered(tables, "admin-control-list")?;
+    let control_list: Vec<Entry> = list.items().iter().filter_map(|item| entry(item, tick)).collect();
+    let sum = control_list.iter().fold(Duration::ZERO, |sum, one| sum.saturating_add(one.time_interval));
+    let cycle_time = match layered(tables, "admin-cycle-time") {
+        Some(stated) => scalar::period(stated.text()?).ok()?,
+        None => CycleTime::new(sum.as_ps(), 1)?,
+    };
+    Some(GateParameters {
+        control_list,
+        base_time: Instant::ZERO + span("admin-base-time").unwrap_or_default(),
+        cycle_time,
+        cycle_time_extension: span("admin-cycle-time-extension").unwrap_or_default(),
+    })
+}
+
+/// A change of a port's list.
+pub(crate) fn change(
+    value: &Node<'_>,
+    topology: &Topology<'_>,
+    faults: &mut Faults,
+) -> Option<TimelineAction> {
+    let named = value.get("port")?;
+    let (_, port) = topology.reference(named, faults)?;
+    let Some(port) = port else {
+        let message = format!("`{}` is a node, and a port is needed", named.text().unwrap_or_default());
+        faults.error(codes::EVENT, named.place, message, "write `node:port`");
+        return None;
+    };
+    let Some(gates) = &topology.ports[port.index()].gates else {
+        let message = format!("{} has no gates", topology.port_name(port));
+        faults.error(
+            codes::EVENT,
+            named.place,
+            message,
+            "give it a `gate-parameter-table` with `gate-enabled: true`",
+        );
+        return None;
+    };
+    let parameters = parameters(&[value], gates.tick)?;
+    gates.limits.check(&parameters, value.anchor(), faults);
+    Some(TimelineAction::ChangeGates(port, Box::new(parameters)))
 }

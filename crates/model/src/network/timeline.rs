@@ -1,6 +1,7 @@
 //! What happens during a run.
 
 use tautwire_core::TrafficClass;
+use tautwire_core::gates::GateParameters;
 use tautwire_units::{BitRate, Duration};
 
 use super::{ArrivalCurve, NodeIndex, PortIndex, ShaperSettings, StreamIndex, Traffic};
@@ -39,6 +40,8 @@ pub enum TimelineAction {
     ChangeTraffic(StreamIndex, Traffic, Option<ArrivalCurve>),
     /// A class of a port gets another idleSlope.
     ChangeIdleSlope(PortIndex, TrafficClass, BitRate),
+    /// The gates of a port get another list.
+    ChangeGates(PortIndex, Box<GateParameters>),
     /// An ATS scheduler gets other parameters.
     ChangeShaper(StreamIndex, ShaperSettings),
     /// Both directions of a cable get another bit error rate, in 10⁻¹⁸.
@@ -61,6 +64,7 @@ impl TimelineAction {
             | Self::StopBabbling(_)
             | Self::Mistime(..)
             | Self::ChangeIdleSlope(..)
+            | Self::ChangeGates(..)
             | Self::ChangeBitErrorRate(..) => None,
         }
     }

@@ -9,6 +9,7 @@ use tautwire_units::{BitRate, Bits, Duration};
 use super::streams::{StreamDraft, Streams};
 use super::topology::Topology;
 use super::{streams, traffic};
+use crate::gates;
 use crate::network::{
     ArrivalCurve, Stream, StreamIndex, TimelineAction, TimelineEvent, Traffic, TransmissionSelection,
 };
@@ -103,6 +104,7 @@ fn action(
         "stop-babbling" => TimelineAction::StopBabbling(topology.node(value.text()?, value.place, faults)?),
         "change-traffic" => change_traffic(value, stream_of(faults)?, input, streams, faults)?,
         "change-idle-slope" => change_idle_slope(value, topology, faults)?,
+        "change-gates" => gates::resolve::change(value, topology, faults)?,
         "change-shaper" => change_shaper(value, stream_of(faults)?, streams, faults)?,
         "change-bit-error-rate" => TimelineAction::ChangeBitErrorRate(
             topology.cable(value.get("link")?, faults)?,

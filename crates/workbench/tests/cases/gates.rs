@@ -157,6 +157,71 @@ fn the_first_cycle_starts_at_the_base_time() {
     assert_eq!(seen.ports[0].config_change_error, 0);
 }
 
+/// Case O3: the last cycle before a change is extended or cut; a base time that is past is an error and begins a whole cycle later.
+#[test]
+fn a_change_of_the_list_extends_or_cuts_the_last_cycle() {
+    let change = |extension: u64, base: u64, frames: &[(u8, u32, f64)]| {
+        let list = format!(
+            "admin-cycle-time: 1 ms, admin-cycle-time-extension: {extension} us, admin-control-list: [
+      {{gate-states: [7], time-interval: 600 us}}, {{gate-states: [0], time-interval: 400 us}}]"
+        );
+        let event = format!(
+            "events:
+  - at: 10400 us
+    change-gates:
+      port: a:p1
+      admin-base-time: {base} us
+      admin-control-list: [{{gate-states: [0], time-interval: 200 us}}, {{gate-states: [7], time-interval: 800 us}}]
+"
+        );
+        let (_, observation, starts) = run(&(station(&list, "", frames) + &event));
+        let seen = observation.mechanisms.of::<GatesObservation>().expect("gates").ports[0].clone();
+        let since = seen.config_change_time.map(|at| at.as_ps() / 1_000_000);
+        let starts: Vec<f64> = starts.into_iter().map(|(_, ps)| ps as f64 / 1e6).collect();
+        (starts, since, seen.config_change_error)
+    };
+    let alone = |extension, base, class| {
+        let (starts, since, errors) = change(extension, base, &[(class, 1_000, 14_100.0)]);
+        assert_eq!((since, errors), (Some(base), 0));
+        starts[0]
+    };
+    // Extended: the last states stay until the new list begins, with the same gate open.
+    assert_eq!((alone(300, 14_250, 7), alone(300, 14_250, 0)), (14_450.0, 14_100.0));
+    // Beyond the extension: another cycle begins, and is cut.
+    assert_eq!((alone(300, 14_350, 7), alone(300, 14_350, 0)), (14_100.0, 14_350.0));
+    // Without an extension.
+    assert_eq!((alone(0, 14_250, 7), alone(0, 14_250, 0)), (14_100.0, 14_250.0));
+    // The close that the change makes is heeded.
+    let (starts, ..) = change(0, 14_250, &[(7, 1_000, 14_170.0)]);
+    assert_eq!(starts, [14_450.0]);
+    let (starts, since, errors) = change(0, 5_000, &[(7, 1_000, 11_100.0)]);
+    assert_eq!((starts[0], since, errors), (11_200.0, Some(11_000), 1));
+}
+
+/// The new list of a change is held against device, frames and idleSlopes as the first one is.
+#[test]
+fn a_change_is_checked_as_the_list_is() {
+    let list = "supported-list-max: 2, admin-control-list: [{gate-states: [5], time-interval: 600 us}]";
+    let text = |port: &str, entries: &str| {
+        station(list, "", &[(5, 1_000, 10.0)]).replace("gates::window, ", "")
+            + &format!(
+                "events: [{{at: 5 ms, change-gates: {{port: {port}, admin-control-list: [{entries}]}}}}]\n"
+            )
+    };
+    let wide = "{gate-states: [5], time-interval: 600 us}";
+    assert_eq!(codes(&text("a:p1", wide)), Vec::<&str>::new());
+    assert_eq!(codes(&text("b:p1", wide)), ["event::impossible"]);
+    assert_eq!(codes(&text("a", wide)), ["event::impossible"]);
+    assert_eq!(codes(&text("a:p1", &format!("{wide}, {wide}, {wide}"))), ["gates::impossible"]);
+    assert_eq!(
+        codes(&text(
+            "a:p1",
+            &format!("{}, {{gate-states: [0], time-interval: 1 ms}}", wide.replace("600", "60"))
+        )),
+        ["gates::window"]
+    );
+}
+
 /// A station whose high class has a window: its delay is the same for every frame, whatever else is sent (64 octets over two links of
 /// 10 m at 100 Mbit/s: 2 x (5.76 + 0.05) us).
 #[test]

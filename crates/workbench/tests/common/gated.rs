@@ -1,6 +1,6 @@
 //! What is wrong with the gates of a run, by an enumeration of their lists entry by entry that shares no code with the machine.
 //!
-//! Of nodes whose clock is true: a frame starts while its gate is open, and ends before it closes; one of a strict-priority class does not
+//! Of nodes whose clock is true, and ports whose list does not change: a frame starts while its gate is open, and ends before it closes; one of a strict-priority class does not
 //! wait for a free line that it could have had; one of a credit-based class starts with no debt.
 
 use tautwire_model::gates::{GateClock, GuardPolicy, PortGates};
@@ -96,7 +96,10 @@ pub(crate) fn broken_gates(network: &Network) -> (Vec<String>, usize) {
     for (number, port) in network.ports.iter().enumerate() {
         let (Some(gates), Some(links)) = (&port.gates, port.links) else { continue };
         let clock = &network.nodes[port.node.index()].clock;
-        if clock.tolerance_ppb > 0 || clock.granularity.as_ps() > 1 {
+        if network.gates_change(PortIndex::at(number))
+            || clock.tolerance_ppb > 0
+            || clock.granularity.as_ps() > 1
+        {
             continue;
         }
         let mut sent: Vec<&Transmission> = seen.0.iter().filter(|one| one.port as usize == number).collect();

@@ -9,6 +9,7 @@ mod topology;
 
 use super::codes;
 use super::shape::{Key, Kind, Shape};
+use crate::gates::language::CHANGE_GATES;
 use crate::gptp::language::GPTP;
 use crate::harts::language::HARTS;
 use crate::srp::language::{RESERVATION, STREAM_RESERVATION};
@@ -164,6 +165,7 @@ static EVENT: Shape = Shape {
             Kind::Object(&CHANGE_IDLE_SLOPE),
             "A credit-based class of a port gets another idleSlope.",
         ),
+        key("change-gates", Kind::Object(&CHANGE_GATES), "The gates of a port get another list."),
         key("change-shaper", Kind::Object(&CHANGE_SHAPER), "A stream's shapers get other parameters."),
         key(
             "change-bit-error-rate",
