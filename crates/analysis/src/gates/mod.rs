@@ -2,7 +2,7 @@
 //!
 //! A class whose gate shuts is served in its windows alone. `port.rs` makes these from the list, the frames that pass and what the device
 //! does at an edge; `windows.rs` says what bounds make of them. Gates of a clock that is corrected have no bound: a correction that
-//! comes in a window takes as much of it as it corrects. Frames that are larger than queueMaxSDU are lost (`loss`).
+//! comes in a window takes as much of it as it corrects. A list that changes has none either. Frames that are larger than queueMaxSDU are lost (`loss`).
 //! Not here: times of single streams in a schedule that keeps them apart.
 
 mod periodic;
@@ -16,7 +16,7 @@ use tautwire_model::{Network, frame_length};
 
 use self::periodic::Periodic;
 use self::port::{Credit, Frames, Gated, Guard, Timing};
-use self::reasons::{CORRECTED, NEVER, OVERLOAD};
+use self::reasons::{CHANGES, CORRECTED, NEVER, OVERLOAD};
 use crate::loss::Overflow;
 use crate::plan::{Plan, wire};
 use crate::port_plan::PortPlan;
@@ -67,10 +67,13 @@ fn windows(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates)
     let at = PortIndex(number);
     let (never, overload) = (NEVER.at(at), OVERLOAD.at(at));
     let is_free = plan.network.gate_clock() == GateClock::Free;
+    let changes = plan.network.gates_change(at);
     let class = |class: usize| {
         let mut windows = gated.windows(class, &never, &overload);
         if !is_free {
             windows.unbounded = Some(CORRECTED.at(at));
+        } else if changes {
+            windows.unbounded = Some(CHANGES.at(at));
         }
         windows
     };

@@ -19,3 +19,9 @@ pub(super) static CORRECTED: Why = Why {
     name: "corrected-gates",
     text: "the gates of port {port} follow a clock that is corrected, and a correction may take any part of an open interval",
 };
+
+/// Its list changes.
+pub(super) static CHANGES: Why = Why {
+    name: "gates-change",
+    text: "the list of the gates of port {port} changes in the run, and its intervals with it",
+};
