@@ -167,7 +167,7 @@ enum Arbiter<F> {
     /// Frames wait here and the classes but count.
     Servers(Servers<F>),
     /// Gates (`port/gated.rs`).
-    Gates(Gated),
+    Gates(Box<Gated>),
 }
 
 impl<F: QueuedFrame> EgressPort<F> {
@@ -204,7 +204,7 @@ impl<F: QueuedFrame> EgressPort<F> {
             arbiter: {
                 let servers = config.servers.map(|servers| Arbiter::Servers(Servers::new(servers)));
                 let slopes = || config.classes.each_ref().map(|class| class.idle_slope);
-                let gates = config.gates.map(|gates| Arbiter::Gates(Gated::new(gates, slopes())));
+                let gates = config.gates.map(|gates| Arbiter::Gates(Box::new(Gated::new(gates, slopes()))));
                 servers.or(gates).map(Box::new)
             },
             classes: config.classes.map(|class| Class::new(class, rate)),

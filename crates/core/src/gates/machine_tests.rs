@@ -1,3 +1,5 @@
+//! The machine of gates: changes, clocks that are set, and drawn lists against an enumeration of their entries.
+
 use alloc::vec::Vec;
 
 use super::*;

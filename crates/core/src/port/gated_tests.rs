@@ -1,3 +1,5 @@
+//! Ports with gates: cases worked out by hand, credit, guards, ticks.
+
 use alloc::vec::Vec;
 
 use super::*;
