@@ -249,49 +249,59 @@ impl Gated {
 
     /// Its windows as credit knows them.
     fn credit(&self, class: usize) -> CreditWindows {
-        let all = Line { burst: 0, rate: TIME };
-        let usable = self.usable(class);
-        let (once, period) = (self.once(class), self.open[class].period());
+        let first = self.timing.first;
+        let openings = self.openings(class);
+        // The slope may be the lesser one before the first cycle.
+        let once = if self.is_open(class) { 0 } else { self.once(class).max(first) };
+        let unearned = taken(&self.unearned(class, &openings), once);
         if self.open[class].is_all() || !self.credit.frozen_when_closed {
+            let beside =
+                if self.credit.frozen_when_closed { self.blocking_once(class) } else { self.once(class) };
             return CreditWindows {
-                unearned: Taken::nothing(),
-                blocked: later(&usable.others().most(), once),
-                beside: Line::default(),
-                earning: Curve::least_of([all]),
+                unearned,
+                blocked: later(&self.usable(class).others().most(), beside),
+                beside: Line { burst: u128::from(once) * MICRO, rate: 0 },
+                earning: Curve::least_of([Line { burst: 0, rate: TIME }]),
                 same: 0,
                 gaps: Line::default(),
-                starts_slower: self.timing.first > 0,
+                starts_slower: first > 0,
             };
         }
         let error = self.timing.error;
-        // The slope may be the lesser one before the first cycle.
-        let unearned_once = once.max(self.timing.first);
-        let shorter = |one: &Opening| {
-            let guard = if self.credit.frozen_in_guard { one.guard } else { error };
-            Some((one.from + error, one.to.checked_sub(guard)?))
-        };
-        let openings = self.openings(class);
-        let earned = Periodic::of(period, openings.iter().filter_map(shorter).filter(|(from, to)| from < to));
         let closed = self.open[class].others().grown(error, error);
         let alike = |higher: &usize| {
-            let at_first =
-                self.timing.first == 0 || self.is_open_at_first(*higher) == self.is_open_at_first(class);
+            let at_first = first == 0 || self.is_open_at_first(*higher) == self.is_open_at_first(class);
             at_first && self.open[*higher] == self.open[class]
         };
         let same: Vec<usize> = (class + 1..8).filter(alike).collect();
         let behind = same.iter().map(|higher| self.behind(*higher)).max().unwrap_or(0);
+        let at_first = if self.is_open_at_first(class) { first } else { 0 };
         CreditWindows {
-            unearned: taken(&earned.others(), unearned_once),
+            unearned,
             blocked: later(&blocked(&openings, error), self.blocking_once(class)),
-            beside: beside(&openings, &closed, error, unearned_once),
-            earning: later(
-                &self.busy(class).most(),
-                if self.is_open_at_first(class) { self.timing.first } else { 0 },
-            ),
+            beside: beside(&openings, &closed, error, once),
+            earning: later(&self.busy(class).most(), at_first),
             same: same.iter().fold(0, |all, higher| all | 1 << higher),
             gaps: gaps(&openings, behind),
-            starts_slower: self.timing.first > 0,
+            starts_slower: first > 0,
         }
+    }
+
+    /// When a class need not earn credit: while its gate is closed, and before that where a frame need not fit, as the device has it.
+    fn unearned(&self, class: usize, openings: &[Opening]) -> Periodic {
+        let (error, period) = (self.timing.error, self.open[class].period());
+        if self.open[class].is_all() {
+            return Periodic::none(period);
+        }
+        let guard = |one: &Opening| if self.credit.frozen_in_guard { one.guard } else { error };
+        if !self.credit.frozen_when_closed {
+            let guards = |one: &Opening| (one.to + period - guard(one).min(period), one.to + period + error);
+            let is_frozen = self.credit.frozen_in_guard;
+            return Periodic::of(period, openings.iter().filter(|_| is_frozen).map(guards));
+        }
+        let earned =
+            openings.iter().filter_map(|one| Some((one.from + error, one.to.checked_sub(guard(one))?)));
+        Periodic::of(period, earned.filter(|(from, to)| from < to)).others()
     }
 
     /// What blocks a class once, when the first cycle opens its gate.

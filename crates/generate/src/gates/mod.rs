@@ -113,7 +113,11 @@ fn classes(dice: &mut Dice, time: Time) -> Vec<Class> {
     // Messages of gPTP have no shaper.
     let of_high = if time == Time::Gptp { "" } else { of[0] };
     vec![
-        Class { number: high_class, payload: high.max(100), selection: of_high },
+        Class {
+            number: high_class,
+            payload: high.max(if time == Time::Gptp { 112 } else { 100 }),
+            selection: of_high,
+        },
         Class { number: *dice.one_of(&[5, 4, 3]), payload: middle, selection: of[1] },
         Class { number: *dice.one_of(&[0, 1, 2]), payload: low, selection: "" },
     ]

@@ -1,0 +1,38 @@
+//! Random networks with gates: no frame is beyond its bound, what is proven arrives, and bounds with a fault in them are found.
+//!
+//! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
+
+use tautwire_analysis::{PlantedFault, bounds_with_fault};
+use tautwire_generate::{cases, random_gates, seeds};
+use tautwire_workbench::bounds;
+
+use crate::common::{bounded, contradictions, described, run, untold_losses};
+
+#[test]
+fn no_frame_behind_gates_is_beyond_its_bound() {
+    let (seeds, mut listeners, mut proven) = (seeds(250), 0, 0);
+    for seed in &seeds {
+        let text = random_gates(*seed);
+        let network = described(&text);
+        let (all, seen) = (bounds(&network), run(&network));
+        let mut found = contradictions(&network, &all, &seen);
+        found.extend(untold_losses(&network, &all, &seen).0);
+        assert!(found.is_empty(), "TAUTWIRE_SEED={seed}: {:#?}\n{text}", &found[..found.len().min(5)]);
+        let (of_it, with_bound) = bounded(&all);
+        (listeners, proven) = (listeners + of_it, proven + with_bound);
+    }
+    // Gates of corrected clocks, and those whose list changes, have none.
+    let enough = seeds.len() == 1 || proven * 5 > listeners * 2;
+    assert!(enough, "{proven} of {listeners} listeners have a bound");
+}
+
+#[test]
+fn faults_in_bounds_of_gates_are_found() {
+    for fault in PlantedFault::OF_GATES {
+        let found = (0..cases(4_000)).find(|seed| {
+            let network = described(&random_gates(*seed));
+            !contradictions(&network, &bounds_with_fault(&network, Some(fault)), &run(&network)).is_empty()
+        });
+        assert!(found.is_some(), "{fault:?}");
+    }
+}
