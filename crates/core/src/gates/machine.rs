@@ -295,6 +295,12 @@ impl Gates {
         self.close(self.at, class, until).0
     }
 
+    /// The reading at which the list that comes next begins; never without one.
+    #[must_use]
+    pub fn change_at(&self) -> Instant {
+        self.pending.as_ref().map_or(Instant::MAX, |pending| self.time.first(self.ticked(pending.at)))
+    }
+
     /// How often a change was asked for whose base time was past.
     #[must_use]
     pub const fn change_errors(&self) -> u64 {

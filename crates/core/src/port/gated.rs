@@ -246,8 +246,8 @@ impl<F: QueuedFrame> EgressPort<F> {
                 Fit::Now | Fit::Never => None,
             };
         }
-        // With another list comes another slope.
-        let at = if gates.is_pending() { at.min(gates.edge()) } else { at };
+        // Another list has another slope.
+        let at = at.min(gates.change_at());
         if !gates.is_open(class) {
             return Some(at);
         }

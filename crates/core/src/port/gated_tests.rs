@@ -181,6 +181,19 @@ fn positive_credit_is_kept_behind_a_closed_gate() {
     );
 }
 
+/// The slope of the open time begins with the list: a class that waits for its credit is asked again then.
+#[test]
+fn a_list_that_begins_gives_its_slope_at_once() {
+    let mut parameters = list(1_000, &[(&[5], 500), (&[0], 500)]);
+    parameters.base_time = ns(200_000);
+    let mut config = config(parameters);
+    config.classes[5].idle_slope = Some(BitRate::from_mbps(10));
+    let mut port = EgressPort::new(config);
+    let frame = Frame(480, 5);
+    // 40 us at -90 Mbit/s are 3600 bit; 160 us at 10 Mbit/s leave 2000, for which 20 Mbit/s take 100 us.
+    assert_eq!(starts(&mut port, &[(0, frame), (0, frame)]), [0, 300_000_000]);
+}
+
 /// A device without look-ahead, and one with the guard of the largest frame.
 #[test]
 fn other_guards_let_frames_overrun_or_keep_all_off() {

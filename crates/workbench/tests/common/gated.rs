@@ -199,8 +199,8 @@ impl Port<'_> {
         let mut found = Vec::new();
         for (place, one) in own.iter().enumerate() {
             let start = one.selected.as_ps();
-            // What waits: this frame since it came, or one behind the last that came before this one started.
-            let waits_from = one.queued.as_ps();
+            // Of several queues another frame may have waited before this one came.
+            let waits_from = own[place..].iter().map(|one| one.queued.as_ps()).min().unwrap_or(start);
             let mut instants: Vec<u64> = self.edges.0.iter().map(|edge| edge.0).collect();
             instants.extend([waits_from, charged, start]);
             instants.retain(|at| *at > now && *at <= start);
