@@ -261,3 +261,76 @@ run: {duration: 50 ms}
     let without = delays(&text.replace("gate-enabled: true", "gate-enabled: false"));
     assert!(without.1 > constant, "{without:?}");
 }
+
+/// A talker and a bridge whose clocks drift apart, each with gates; frames are sent for the bridge's window.
+fn drifting(sections: &str) -> String {
+    format!(
+        "
+defaults: {{rate: 100 Mbit/s, traffic-class-table: identity}}
+vlans: {{1: {{tagged: all}}}}
+nodes:
+  client: {{type: end-station, clock: {{tolerance: 50 ppm, drift: -50 ppm}}}}
+  switch:
+    type: bridge
+    clock: {{tolerance: 50 ppm, drift: 50 ppm}}
+    gate-parameter-table:
+      gate-enabled: true
+      admin-control-list:
+        - {{gate-states: [0, 6, 7], time-interval: 500 us}}
+        - {{gate-states: [5], time-interval: 60 us}}
+        - {{gate-states: [0, 6, 7], time-interval: 440 us}}
+  server: {{type: end-station, clock: {{tolerance: 50 ppm, drift: 20 ppm}}}}
+links: [{{between: [client, switch]}}, {{between: [switch, server]}}]
+{sections}
+run: {{duration: 6 s, warm-up: 3 s}}
+"
+    )
+}
+
+fn spread(text: &str) -> u64 {
+    let network = network(text);
+    let observation = simulate(&network, &mut Options::default());
+    let delay = &observation.streams[0].listeners[0].delay;
+    (delay.max().expect("frames") - delay.min().expect("frames")).as_ps() / 1_000_000
+}
+
+/// Gates follow the clock that gPTP corrects, in a bridge too, so frames of a corrected talker meet their window; on clocks of
+/// their own they drift through the cycle.
+#[test]
+fn gates_follow_the_clock_that_gptp_corrects() {
+    let streams = "streams: [{name: x, talker: client, listeners: server, priority: 5, payload: 100 B, traffic: {type: periodic, interval: 1 ms, offset: 500 us}}]";
+    let gptp = "gptp: {servo: {}, nodes: {server: {priority1: 100}}}";
+    let with = spread(&drifting(&format!("{gptp}\n{streams}")));
+    assert!(with <= 3, "{with} us");
+    let without = spread(&drifting(streams));
+    assert!(without > 250, "{without} us");
+}
+
+/// Network time of clocks that are corrected to a stated precision moves the gates within it.
+#[test]
+fn gates_follow_network_time() {
+    let streams = "time-triggered: {precision: 4 us}
+streams: [{name: x, talker: client, listeners: server, priority: 5, payload: 1000 B, traffic: {type: greedy}, arrival-curve: {rate: 30 Mbit/s, burst: 3000 B}}]";
+    let text = drifting(streams)
+        .replace("duration: 6 s, warm-up: 3 s", "duration: 300 ms")
+        .replace("60 us}", "100 us}")
+        .replace("440 us}", "400 us}");
+    let network = network(&text);
+    let mut seen = AtSwitch(Vec::new());
+    let _ = simulate_with(&network, &mut Options::default(), &mut seen);
+    assert!(seen.0.len() > 200, "{}", seen.0.len());
+    // Frames wait for the window, which opens within half of the precision of true time, now before it and now behind it.
+    let (first, last) = (seen.0.iter().min().expect("frames"), seen.0.iter().max().expect("frames"));
+    assert!((498_000..499_000).contains(first) && (501_000..502_000).contains(last), "{first} to {last} ns");
+}
+
+/// Nanoseconds of the cycle at which frames start at the switch.
+struct AtSwitch(Vec<u64>);
+
+impl Recorder for AtSwitch {
+    fn transmitted(&mut self, transmission: &Transmission) {
+        if transmission.hop == 1 {
+            self.0.push(transmission.start.as_ps() / 1_000 % 1_000_000);
+        }
+    }
+}
