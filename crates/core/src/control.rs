@@ -1,7 +1,7 @@
 //! What a control machine is to whoever drives it, in a run or on an interface.
 //!
-//! A machine is one node's part in a protocol. It is told events at the readings of its node's clock, gives octets that ports are to
-//! send, and says when time alone has something for it. It knows neither who drives it nor what carries its frames; frames are the
+//! A machine is one node's part in a protocol. It handles events at the readings of its node's clock, gives octets that ports are to
+//! send, and has a deadline for what time alone brings about. It knows neither who drives it nor what carries its frames; frames are the
 //! octets behind their type, as a capture shows them. Ports are counted among those of the node that the protocol uses.
 //!
 //! Not here: processing times, stamps, links and nodes that fail (the runner of machines); what a result means to the data
@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use tautwire_units::Instant;
 use tautwire_wire::{EtherType, MacAddress};
 
-/// What a machine is told.
+/// What happens to a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
     /// The node's processor has a frame that came in.
@@ -25,7 +25,7 @@ pub enum Event<'a> {
         destination: MacAddress,
         /// Its type.
         ether_type: EtherType,
-        /// What stands behind the type; padding may follow.
+        /// What follows the type; padding may follow.
         octets: &'a [u8],
         /// When its time-stamp point passed, as the port says.
         stamp: Instant,
@@ -59,7 +59,7 @@ pub struct Output {
     pub port: usize,
     /// The frame's type.
     pub ether_type: EtherType,
-    /// What stands behind the type, without padding.
+    /// What follows the type, without padding.
     pub octets: Vec<u8>,
     /// Its addresses, if they are not those of all frames that the port sends of the protocol.
     pub addresses: Option<Addresses>,
@@ -75,13 +75,39 @@ pub struct Addresses {
 }
 
 /// One node's part in a protocol.
+///
+/// # What the machine promises
+///
+/// - *Input decides.* What it sends, and its deadline, follow from how it was made, the events and their readings alone: equal machines
+///   that get the same give the same. It has no clock, no random numbers of its own and no state outside.
+/// - *Octets are not trusted.* A frame that it cannot read, or whose sender or contents it does not know, changes nothing but counters.
+///   It ignores frames of other types. Its own octets ([`Event::Sent`]) are those that it gave.
+/// - *Output waits.* [`Self::poll`] gives what earlier events brought about, oldest first, and none when all is given; the next event
+///   may bring more. Polling needs no reading, and asking again gives none again.
+/// - *The deadline is the next reading at which time alone has something for it*, as things stand: every event, and any call of the type's
+///   own methods, may move it. It may be now, or past, until [`Event::Due`] is handled. Behind that it is not past; it is the same reading again only
+///   if there is more to do at once (a second MRPDU, say), finitely often.
+/// - *A needless [`Event::Due`] changes nothing*: before its deadline a machine sends nothing for it and keeps its deadline.
+///   A late one does at once what was due: nothing is lost, but that several ticks may become one.
+/// - *Any order of events is taken.* A link that went down may go down again, and frames may come in by a link that is down.
+///
+/// # What its driver promises
+///
+/// - Readings never decrease, and ports are those that the machine counts.
+/// - It polls when the machine begins and behind every event, until there is none, before time passes. It may handle all events of one instant first.
+/// - It asks for the deadline behind that, and when that is not later than now it gives [`Event::Due`] before time passes.
+/// - [`Event::Sent`] comes once for a frame that leaves, if the protocol stamps or follows its frames; never for one that is lost before that.
+/// - A node that stops loses its machine; one that begins anew gets a new one, to which all links are up until [`Event::Link`] says otherwise.
+/// - Between events it may call methods of the type that it knows (a mechanism's attachment does), and polls behind them likewise.
+///
+/// Runs with needless wake-ups (`sim`, `Driver::Spurious`) hold every machine against this at each event.
 pub trait Machine {
-    /// Something happens when the node's clock reads `now`. Octets that cannot be read are no frame of the protocol: they are ignored.
+    /// Something happens when the node's clock reads `now`.
     fn handle(&mut self, now: Instant, event: Event<'_>);
 
-    /// The next frame to send; asked behind every event and when the machine begins, until there is none.
+    /// The next frame to send; none if there is none until the next event.
     fn poll(&mut self) -> Option<Output>;
 
-    /// When [`Event::Due`] is to be told; none: never, as things stand.
+    /// When [`Event::Due`] is to come; none: never, as things stand.
     fn deadline(&self) -> Option<Instant>;
 }

@@ -104,7 +104,12 @@ fn rendered(table: &MechanismTable, options: TableOptions) -> String {
     };
     let rows: Vec<Vec<String>> =
         table.rows.iter().map(|row| table.columns.iter().zip(row).map(cell).collect()).collect();
-    format!("{}: {}\n{}", table.title, lower(&table.about), render(&columns, &rows, options))
+    // A sentence at the end of a row is not cut short.
+    let is_sentence =
+        table.rows.iter().any(|row| matches!(row.last(), Some(TableCell::Text(text)) if text.contains(' ')));
+    let width = if is_sentence { usize::MAX } else { options.width };
+    let rendered = render(&columns, &rows, TableOptions { width, ..options });
+    format!("{}: {}\n{rendered}", table.title, lower(&table.about))
 }
 
 /// A sentence that goes on behind a title.

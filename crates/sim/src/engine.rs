@@ -141,12 +141,13 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             next_event: 0,
             spurious: Random::new(seed, Purpose::Spurious, 0),
             plugged: PLUGGED.then(|| {
+                let is_held = options.driver == Driver::Spurious;
                 let given = Given {
                     plug_ins: options.mechanisms,
                     admission: options.admission.take(),
                     harts_test: options.harts_test,
                 };
-                Box::new(Plugged::new(network, &clocks, (seed, histograms), given))
+                Box::new(Plugged::new(network, &clocks, (seed, histograms, is_held), given))
             }),
             events: 0,
             progress: match &mut options.progress {

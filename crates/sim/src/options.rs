@@ -29,7 +29,7 @@ pub enum Driver {
     Eliding,
     /// Leaves out nothing: every selection is an event, and so is the end of every transmission.
     Plain,
-    /// As plain, with needless wake-ups besides.
+    /// As plain, with needless wake-ups besides, and control machines held to their contract.
     Spurious,
 }
 

@@ -55,7 +55,7 @@ impl<'n> Plugged<'n> {
     pub(crate) fn new(
         network: &'n Network,
         clocks: &[LocalClock],
-        (seed, histograms): (u64, bool),
+        (seed, histograms, is_held): (u64, bool, bool),
         given: Given<'_>,
     ) -> Self {
         let attached = mechanisms::attached(network, seed, given);
@@ -63,7 +63,7 @@ impl<'n> Plugged<'n> {
             stacks: HostStacks::new(network, seed, histograms),
             applications: Applications::new(network, seed),
             contents: Contents::new(network),
-            controls: Controls::new(attached, clocks, seed, network.streams.len()),
+            controls: Controls::new(attached, clocks, (seed, is_held), network.streams.len()),
             policers: Policers::default(),
             pools: Pools::default(),
             cycles: None,

@@ -160,7 +160,9 @@ impl Machine for SrpNode {
                     self.heard(now);
                 }
             }
-            Event::Due => self.advance(now),
+            // Its software looks at its timers in steps: in between none has run out for it.
+            Event::Due if self.deadline().is_some_and(|due| due <= now) => self.advance(now),
+            Event::Due => {}
             Event::Link { port, up } => self.link(now, port, up),
             Event::Received { .. } | Event::Sent { .. } => {}
         }

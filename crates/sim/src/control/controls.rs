@@ -63,10 +63,11 @@ impl<'n> Controls<'n> {
     pub(crate) fn new(
         attached: Vec<super::Attached<'n>>,
         clocks: &[LocalClock],
-        seed: u64,
+        (seed, is_held): (u64, bool),
         streams: usize,
     ) -> Self {
-        let runners: Vec<_> = attached.into_iter().map(|attached| attached.0.make(clocks, seed)).collect();
+        let make = |attached: super::Attached<'n>| attached.0.make(clocks, seed, is_held);
+        let runners: Vec<_> = attached.into_iter().map(make).collect();
         let mut carried = vec![None; streams];
         let mut corrected = vec![None; clocks.len()];
         let mut takers = vec![None; clocks.len()];

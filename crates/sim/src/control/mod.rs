@@ -16,6 +16,7 @@
 //! Order at one instant: mechanisms in the order of the list in `mechanisms.rs`, then nodes.
 
 pub(crate) mod contents;
+mod contract;
 mod controls;
 mod plane;
 mod runner;
@@ -53,7 +54,7 @@ pub trait PlugIn: Sync {
 /// What a mechanism is to a run of one network.
 pub trait Attachment {
     /// One node's part.
-    type Machine: Machine;
+    type Machine: Machine + Clone;
 
     /// Whether a machine that is back may be the one that stood before ([`Self::keep`]): it is told of all links then.
     const KEEPS: bool = false;

@@ -13,6 +13,7 @@ use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 use tautwire_units::Instant;
 
 use super::contents::{Arrived, Frame};
+use super::contract;
 use super::{Attachment, Fault, HandedDown, Machines, Passing, Plane, Seen, Stamping};
 use crate::clock::{LocalClock, SimTime};
 use crate::plan::index;
@@ -28,12 +29,13 @@ pub(crate) struct Parts<'n, A> {
 
 /// What makes a runner of it.
 pub(crate) trait Make<'n> {
-    fn make(self: Box<Self>, clocks: &[LocalClock], seed: u64) -> Box<dyn Runner + 'n>;
+    /// `is_held`: each machine is held to its contract.
+    fn make(self: Box<Self>, clocks: &[LocalClock], seed: u64, is_held: bool) -> Box<dyn Runner + 'n>;
 }
 
 impl<'n, A: Attachment + 'n> Make<'n> for Parts<'n, A> {
-    fn make(self: Box<Self>, clocks: &[LocalClock], seed: u64) -> Box<dyn Runner + 'n> {
-        Box::new(MachineRunner::new(*self, clocks, seed))
+    fn make(self: Box<Self>, clocks: &[LocalClock], seed: u64, is_held: bool) -> Box<dyn Runner + 'n> {
+        Box::new(MachineRunner::new(*self, clocks, seed, is_held))
     }
 }
 
@@ -167,10 +169,12 @@ struct MachineRunner<'n, A: Attachment> {
     /// The streams that carry its frames.
     streams: Vec<u32>,
     queued: u64,
+    /// Whether each machine is held to its contract.
+    is_held: bool,
 }
 
 impl<'n, A: Attachment> MachineRunner<'n, A> {
-    fn new(parts: Parts<'n, A>, clocks: &[LocalClock], seed: u64) -> Self {
+    fn new(parts: Parts<'n, A>, clocks: &[LocalClock], seed: u64, is_held: bool) -> Self {
         let Parts { network, purpose, attachment } = parts;
         let mut runner = Self {
             network,
@@ -180,6 +184,7 @@ impl<'n, A: Attachment> MachineRunner<'n, A> {
             unsettled: None,
             streams: Vec::new(),
             queued: 0,
+            is_held,
         };
         for (number, clock) in clocks.iter().enumerate() {
             let node = NodeIndex::at(number);
@@ -237,13 +242,20 @@ impl<'n, A: Attachment> MachineRunner<'n, A> {
     fn act(&mut self, number: usize, plane: &mut dyn Plane) -> bool {
         let (now, node) = (plane.now(), NodeIndex::at(number));
         let local = plane.reading(node, now);
+        let handle = if self.is_held { contract::handle } else { A::Machine::handle };
         let seat = &mut self.seats[number];
         let mut outputs = Vec::new();
         if let Some(machine) = &mut seat.machine {
+            if self.is_held {
+                let before = std::iter::from_fn(|| machine.poll());
+                outputs.extend(before);
+                contract::wake(machine, local);
+            }
             while let Some(entry) = seat.inbox.first_entry().filter(|entry| entry.key().0 <= now) {
                 let Item { port, frame, stamp, source } = entry.remove();
                 let (ether_type, octets) = (frame.ether_type, &*frame.octets);
-                machine.handle(
+                handle(
+                    machine,
                     local,
                     match source {
                         None => Event::Sent { port, ether_type, octets, stamp },
@@ -255,7 +267,7 @@ impl<'n, A: Attachment> MachineRunner<'n, A> {
             }
             self.attachment.work(node, machine, plane);
             if machine.deadline().is_some_and(|deadline| deadline <= local) {
-                machine.handle(local, Event::Due);
+                handle(machine, local, Event::Due);
             }
             outputs.extend(std::iter::from_fn(|| machine.poll()));
             outputs = self.attachment.let_out(node, outputs, now);
@@ -281,7 +293,8 @@ impl<'n, A: Attachment> MachineRunner<'n, A> {
         let local = plane.reading(NodeIndex::at(number), plane.now());
         let up = plane.is_up(port);
         if let Some(machine) = &mut self.seats[number].machine {
-            machine.handle(local, Event::Link { port: place, up });
+            let handle = if self.is_held { contract::handle } else { A::Machine::handle };
+            handle(machine, local, Event::Link { port: place, up });
             self.attachment.linked(port, up, machine, plane);
         }
         self.wake(number, plane.now());

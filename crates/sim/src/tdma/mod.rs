@@ -42,7 +42,7 @@ struct Parts<'n> {
 }
 
 impl<'n> Make<'n> for Parts<'n> {
-    fn make(self: Box<Self>, clocks: &[LocalClock], seed: u64) -> Box<dyn Runner + 'n> {
+    fn make(self: Box<Self>, clocks: &[LocalClock], seed: u64, _: bool) -> Box<dyn Runner + 'n> {
         Box::new(Tdma::new(self.network, clocks, seed))
     }
 }

@@ -27,6 +27,7 @@ mod harts_admission_holds;
 mod harts_holds;
 mod host_stacks_hold;
 mod losses_hold;
+mod machines_keep_their_contract;
 mod mechanisms_hold;
 mod one_port_reached;
 mod planted_faults;
