@@ -26,8 +26,9 @@ pub(crate) const TIME: u64 = 1_000_000_000_000;
 /// The most time that is taken in a closed window, each part counted as soon as it begins: steps that come again with a period.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Jumps {
-    /// Taken beside, once.
+    /// Taken beside, once, at the begin; the steps come so much later then.
     pub(crate) once: u64,
+    pub(crate) later: u64,
     pub(crate) period: u64,
     /// When so much is taken: within the first period, in order, the first at zero.
     pub(crate) steps: Vec<(u64, u64)>,
@@ -38,13 +39,17 @@ pub(crate) struct Jumps {
 impl Jumps {
     /// When the next step comes, and how much is taken from then on.
     pub(crate) fn nth(&self, number: usize) -> Option<(u64, u64)> {
-        if self.steps.is_empty() {
-            return (number == 0 && self.once > 0).then_some((0, self.once));
+        if self.once > 0 && number == 0 {
+            return Some((0, self.once));
         }
+        if self.steps.is_empty() {
+            return None;
+        }
+        let number = number - usize::from(self.once > 0);
         let (rounds, place) = (number / self.steps.len(), number % self.steps.len());
         let rounds = u64::try_from(rounds).ok()?;
         let (at, taken) = self.steps[place];
-        let at = rounds.checked_mul(self.period)?.checked_add(at)?;
+        let at = rounds.checked_mul(self.period)?.checked_add(at)?.checked_add(self.later)?;
         let taken = rounds.checked_mul(self.total)?.checked_add(taken)?.checked_add(self.once)?;
         Some((at, taken))
     }
@@ -76,6 +81,8 @@ pub(crate) struct Windows {
     /// What is taken, in words; the formula and its source.
     pub(crate) name: &'static str,
     pub(crate) formula: &'static str,
+    /// That of a credit-based class.
+    pub(crate) credit_formula: &'static str,
     pub(crate) source: &'static str,
 }
 

@@ -412,3 +412,63 @@ fn no_frame_waits_longer_with_credit() {
     let is_close = ratios[0] <= 1_001 && at(&ratios, 3) < 1_100 && at(&ratios, 5) < 1_300;
     assert!(cases().len() == 1 || is_close && bounded > 4 * unbounded, "{bounded}, {unbounded}: {ratios:?}");
 }
+
+/// A port whose only class has one window of 50 us in 200 us, and frames of so many octets; `more` are keys of its gates.
+fn one_window(octets: u64, more: &str) -> tautwire_model::Network {
+    let text = format!(
+        "network-control: none
+allow: [gates::window]
+defaults: {{rate: 100 Mbit/s}}
+vlans: {{1: {{tagged: all}}}}
+nodes:
+  a: {{type: end-station}}
+  z: {{type: end-station}}
+  b:
+    type: bridge
+    gate-parameter-table:
+      gate-enabled: true
+      admin-control-list: [{{gate-states: [5], time-interval: 50 us}}, {{gate-states: [], time-interval: 150 us}}]
+      {more}
+links: [{{between: [a, b]}}, {{between: [b, z]}}]
+streams:
+  - {{name: s, talker: a, listeners: z, priority: 5, payload: {{min: 46 B, max: {} B}}, traffic: {{type: periodic, interval: 10 ms}}}}
+",
+        octets - 22
+    );
+    let loaded = load_text("one window", &text);
+    loaded.network.unwrap_or_else(|| panic!("{:#?}", loaded.diagnostics))
+}
+
+#[test]
+fn frames_above_queue_max_sdu_are_lost_and_the_others_are_bounded() {
+    let network = one_window(1_000, "queue-max-sdu-table: {5: 400 B}");
+    let bounds = tautwire_analysis::bounds(&network);
+    let losses = tautwire_analysis::losses(&network, &bounds);
+    let limits = losses.at(tautwire_model::network::StreamIndex(0), 0);
+    let names: Vec<_> = limits.iter().map(|limit| limit.name()).collect();
+    assert_eq!(names, ["queue-max-sdu"], "{}", limits[0].text(&network));
+    // The guard is that of the largest frame that comes to be queued: 420 octets.
+    let delay = bounds.streams[0].hops[1].delay.as_ref().expect("a bound").as_ps();
+    // A burst of 1020 octets before the smallest frame, in windows of 50 us less that.
+    let windows = ps(1_020 - 88).div_ceil(50 * US - ps(428));
+    assert!((windows * 200 * US - 50 * US..=windows * 200 * US + 50 * US).contains(&delay), "{delay}");
+}
+
+#[test]
+fn a_class_that_is_closed_at_first_waits_for_the_first_cycle() {
+    let later = "admin-gate-states: []\n      admin-base-time: 30 ms";
+    let bound = |more: &str| {
+        let bounds = tautwire_analysis::bounds(&one_window(200, more));
+        bounds.streams[0].hops[1].delay.as_ref().expect("a bound").as_ps()
+    };
+    let more = bound(later) - bound("");
+    assert!((29_000 * US..=31_000 * US).contains(&more), "{more}");
+    assert_eq!(bound("admin-base-time: 30 ms"), bound(""), "it is open at first");
+}
+
+#[test]
+fn a_class_whose_frame_fits_into_no_interval_has_no_bound() {
+    let bounds = tautwire_analysis::bounds(&one_window(1_000, ""));
+    let reason = bounds.streams[0].hops[1].delay.as_ref().expect_err("it never starts");
+    assert_eq!(reason.name(), "no-window");
+}

@@ -50,6 +50,9 @@ pub(super) fn hop(analysis: &mut Analysis<'_>, number: u32, bounds: HopBounds) -
     let blocking = lower.into_iter().max_by_key(|part| part.bits.map_or(0, Bits::get));
     let windows = plan.windows().filter(|windows| !windows.classes[usize::from(entry.class)].is_open);
     let (formula, source) = match windows {
+        Some(windows) if bounds.delay.is_ok() && class.credit_max.is_some() => {
+            (windows.credit_formula, windows.source)
+        }
         Some(windows) if bounds.delay.is_ok() => (windows.formula, windows.source),
         _ => formula(bounds.method),
     };

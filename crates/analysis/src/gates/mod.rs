@@ -80,8 +80,11 @@ fn windows(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates)
     Windows {
         classes: std::array::from_fn(class),
         name: "closed gates, guard and what is under way when they open",
-        formula: "the same within the open intervals of its gate: closed time, the guard of its largest frame before each close and a \
-                  lower frame at each opening go first, and higher classes may have waited for their own gates",
+        formula: "time outside of its open intervals, with the guard of its largest frame before each close and a lower frame at each \
+                  opening + (lower frame + higher classes, and what of them waited for their own gates + frames of the class before it) / \
+                  line rate + own frame / line rate",
+        credit_formula: "closed time of its gate + (greatest credit + frames of the class before it) / idleSlope while it is open + own \
+                         frame / line rate",
         source: "802.1Q-2022 8.6.8.4 and 8.6.9; Zhao, Pop and Craciunas 2018, with any overlap of the open intervals",
     }
 }
@@ -104,8 +107,13 @@ fn gated(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates) -
         rate: port.rate,
         lost: port.slack,
         error: gates.rounding().as_ps() + port.slack + uneven,
-        first: first_cycle(plan.network, node, gates),
+        first: 0,
     };
+    let first = first_cycle(plan.network, node, gates);
+    let is_ticked =
+        gates.rounding().is_zero() || gates.parameters.base_time.as_ps().is_multiple_of(gates.tick.as_ps());
+    let is_late = first > 0 || !is_ticked;
+    let timing = Timing { first: if is_late { first + timing.error } else { 0 }, ..timing };
     Gated {
         timing,
         open: std::array::from_fn(open),

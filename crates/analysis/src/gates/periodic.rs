@@ -4,11 +4,34 @@
 //! window of a length holds of it, and [`Periodic::jumps`] the same where a part counts whole as soon as it begins. Both are exact up to
 //! [`PARTS_MAX`] parts; of more, the shortest times between are taken to belong to the set. Not here: what is in these sets (`port.rs`).
 
-use crate::curve::{Curve, Line, MICRO};
+use crate::curve::{Curve, Line, MICRO, volume};
 use crate::windows::{Jumps, TIME};
 
 /// Parts of a cycle that are looked at one by one.
 pub(super) const PARTS_MAX: usize = 64;
+
+/// A time that is all of a set before the cycles begin, and more that is taken with it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Once {
+    pub(super) time: u64,
+    pub(super) more: u64,
+}
+
+impl Once {
+    fn is_none(self) -> bool {
+        self == Self::default()
+    }
+
+    /// A curve of cycles with it before them, but never more than all time.
+    pub(super) fn before(self, curve: &Curve) -> Curve {
+        let line = |line: &Line| {
+            // What of it is more than the cycles would have.
+            let time = volume(TIME - line.rate.min(TIME), self.time);
+            Line { burst: line.burst + time + u128::from(self.more) * MICRO, ..*line }
+        };
+        Curve::least_of(curve.lines().iter().map(line).chain([Line { burst: 0, rate: TIME }]))
+    }
+}
 
 /// Instants of a cycle, the same in every one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -161,8 +184,8 @@ impl Periodic {
         Curve::least_of(steep.chain([flat, Line { burst: 0, rate: TIME }]).filter(|line| line.rate >= rate))
     }
 
-    /// The most of it in a closed window, each part counted whole as soon as it begins.
-    pub(super) fn jumps(&self, once: u64) -> Jumps {
+    /// The most of it in a closed window, each part counted whole as soon as it begins; with a time and some more before all of it, once.
+    pub(super) fn jumps(&self, once: Once) -> Jumps {
         let joined = self.joined();
         let mut points = Vec::new();
         each_window(&joined.whole_parts(), self.period, |begin, (from, _), sum| {
@@ -175,7 +198,10 @@ impl Periodic {
                 steps.push((at, sum));
             }
         }
-        Jumps { once, period: self.period, steps, total: joined.total() }
+        // Of a window that begins behind it, a part that is under way at its end counts.
+        let longest = joined.whole_parts().iter().map(|(from, to)| to - from).max().unwrap_or(0);
+        let all = if once.is_none() { 0 } else { once.time + once.more + longest };
+        Jumps { once: all, later: once.time, period: self.period, steps, total: joined.total() }
     }
 }
 
@@ -275,7 +301,7 @@ mod tests {
         for seed in 0..500 {
             let (set, _) = drawn(seed);
             let (period, inside) = (set.period(), instants(&set, 5 * set.period()));
-            let (most, jumps) = (set.most(), set.jumps(0));
+            let (most, jumps) = (set.most(), set.jumps(Once::default()));
             let mut touched = false;
             for length in 0..3 * period {
                 let of = |from: u64| {

@@ -13,7 +13,7 @@
 
 use std::sync::Arc;
 
-use super::periodic::Periodic;
+use super::periodic::{Once, Periodic};
 use crate::clock::PS_PER_S;
 use crate::curve::{Curve, Line, MICRO};
 use crate::unbounded::Unbounded;
@@ -103,12 +103,12 @@ impl Gated {
     }
 
     /// What is taken once, before the first cycle.
-    fn once(&self, class: usize) -> u64 {
+    fn once(&self, class: usize) -> Once {
         if self.timing.first == 0 || self.is_open_at_first(class) {
-            return 0;
+            return Once::default();
         }
         let lower = self.below(class).map(|(_, frames)| self.timing.time(frames.wire_max)).max().unwrap_or(0);
-        self.timing.first.saturating_add(lower)
+        Once { time: self.timing.first, more: lower }
     }
 
     fn below(&self, class: usize) -> impl Iterator<Item = (usize, Frames)> {
@@ -222,10 +222,8 @@ impl Gated {
             return most;
         }
         // Before the first cycle both may be open.
-        later(
-            &most,
-            first.saturating_add(self.timing.time(self.frames[higher].map_or(0, |one| one.wire_max))),
-        )
+        let frame = self.timing.time(self.frames[higher].map_or(0, |one| one.wire_max));
+        Once { time: first, more: frame }.before(&most)
     }
 
     /// The largest lower frame that may be under way when a frame of a class may start.
@@ -241,7 +239,7 @@ impl Gated {
     /// The time of the line that frames of a class take whose last bits come within a window.
     fn sent(&self, class: usize, busy: &Periodic) -> Option<Line> {
         let first = if self.is_open_at_first(class) { self.timing.first } else { 0 };
-        let line = *later(&busy.most(), first).lines().last()?;
+        let line = *Once { time: first, more: 0 }.before(&busy.most()).lines().last()?;
         // The first of them began before the window.
         let frame = self.timing.time(self.frames[class]?.wire_max);
         Some(line.after_jitter(line.rate, frame))
@@ -252,15 +250,18 @@ impl Gated {
         let first = self.timing.first;
         let openings = self.openings(class);
         // The slope may be the lesser one before the first cycle.
-        let once = if self.is_open(class) { 0 } else { self.once(class).max(first) };
+        let once = match self.once(class) {
+            _ if self.is_open(class) => Once::default(),
+            once => Once { time: first, ..once },
+        };
         let unearned = taken(&self.unearned(class, &openings), once);
         if self.open[class].is_all() || !self.credit.frozen_when_closed {
-            let beside =
+            let blocked =
                 if self.credit.frozen_when_closed { self.blocking_once(class) } else { self.once(class) };
             return CreditWindows {
                 unearned,
-                blocked: later(&self.usable(class).others().most(), beside),
-                beside: Line { burst: u128::from(once) * MICRO, rate: 0 },
+                blocked: blocked.before(&self.usable(class).others().most()),
+                beside: Line { burst: u128::from(once.time) * MICRO, rate: 0 },
                 earning: Curve::least_of([Line { burst: 0, rate: TIME }]),
                 same: 0,
                 gaps: Line::default(),
@@ -278,9 +279,9 @@ impl Gated {
         let at_first = if self.is_open_at_first(class) { first } else { 0 };
         CreditWindows {
             unearned,
-            blocked: later(&blocked(&openings, error), self.blocking_once(class)),
-            beside: beside(&openings, &closed, error, once),
-            earning: later(&self.busy(class).most(), at_first),
+            blocked: self.blocking_once(class).before(&blocked(&openings, error)),
+            beside: beside(&openings, &closed, error, once.time),
+            earning: Once { time: at_first, more: 0 }.before(&self.busy(class).most()),
             same: same.iter().fold(0, |all, higher| all | 1 << higher),
             gaps: gaps(&openings, behind),
             starts_slower: first > 0,
@@ -305,23 +306,17 @@ impl Gated {
     }
 
     /// What blocks a class once, when the first cycle opens its gate.
-    fn blocking_once(&self, class: usize) -> u64 {
-        self.once(class).saturating_sub(self.timing.first)
+    fn blocking_once(&self, class: usize) -> Once {
+        Once { time: 0, ..self.once(class) }
     }
 }
 
 /// Time that is taken in every cycle, and once beside.
-fn taken(set: &Periodic, once: u64) -> Taken {
-    if set.total() == 0 && once == 0 {
+fn taken(set: &Periodic, once: Once) -> Taken {
+    if set.total() == 0 && once == Once::default() {
         return Taken::nothing();
     }
-    Taken { curve: later(&set.most(), once), jumps: Some(Arc::new(set.jumps(once))) }
-}
-
-/// A curve of time with so much more of it once, but never more than all time.
-fn later(curve: &Curve, once: u64) -> Curve {
-    let more = |line: &Line| Line { burst: line.burst + u128::from(once) * MICRO, ..*line };
-    Curve::least_of(curve.lines().iter().map(more).chain([Line { burst: 0, rate: TIME }]))
+    Taken { curve: once.before(&set.most()), jumps: Some(Arc::new(set.jumps(once))) }
 }
 
 /// Of the time in which a gate is open, what is not usable: over that time alone.
