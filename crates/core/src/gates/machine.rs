@@ -129,7 +129,7 @@ impl Gates {
     /// Gates whose list is set when the clock reads zero.
     ///
     /// # Panics
-    /// If the list has no entry.
+    /// If the list has no entry, or its cycle is shorter than a tick.
     #[must_use]
     pub fn new(admin_gate_states: u8, parameters: GateParameters, tick: Duration) -> Self {
         let mut gates = Self {
@@ -168,8 +168,9 @@ impl Gates {
     /// A new list is set at `now`, up to which all edges are crossed (SetConfigChangeTime, 8.6.9.3.1).
     ///
     /// # Panics
-    /// If the list has no entry.
+    /// If the list has no entry, or its cycle is shorter than a tick.
     pub fn change(&mut self, now: Instant, parameters: GateParameters) {
+        assert!(parameters.cycle_time.floor().as_ps() >= self.tick, "ticks are shorter than cycles");
         let time = self.time.at(now);
         let list = List::new(parameters);
         let base = list.parameters.base_time;

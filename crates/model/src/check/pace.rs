@@ -8,6 +8,7 @@
 use tautwire_units::{BitRate, Duration};
 
 use crate::frame::wire_bits;
+use crate::gates;
 use crate::network::{ArrivalCurve, RunSettings, Stream, TimelineAction, Traffic};
 use crate::parse::Draft;
 use crate::resolve::Mechanisms;
@@ -62,6 +63,11 @@ pub(crate) fn check(
         let place = draft.place("traffic");
         all.extend(of_traffic(stream, (&stream.traffic, stream.arrival), (topology, run), place, faults));
     }
+    all.extend(gates::check::paces(topology).map(|(cycle, entries, place)| Paced {
+        what: "a port executes an entry of its gates".to_owned(),
+        count: times(run, cycle).saturating_mul(entries),
+        place,
+    }));
     for event in events {
         let place = event.place;
         match &event.timeline.action {

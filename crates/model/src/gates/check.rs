@@ -9,12 +9,16 @@ use super::PortGates;
 use crate::frame::{TAG, frame_length};
 use crate::network::{Hop, NodeKind, PortIndex, Stream, TimelineAction, TransmissionSelection};
 use crate::resolve::Resolved;
+use crate::resolve::topology::Topology;
 use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Place;
 
 /// Octets of preamble and start delimiter, which are sent before a frame.
 const PREAMBLE: u64 = 8;
+
+/// The shortest cycle.
+const CYCLE_MIN: Duration = Duration::from_us(1);
 
 /// A port with gates, and where its list stands.
 struct Gated<'a> {
@@ -59,9 +63,27 @@ pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
     }
 }
 
-/// Entries that are cut off.
+/// Cycles of ports with gates, with the number of their entries and where these stand.
+pub(crate) fn paces(topology: &Topology<'_>) -> impl Iterator<Item = (Duration, u128, Place)> {
+    topology.ports.iter().zip(&topology.extras).filter_map(|(port, extra)| {
+        let parameters = &port.gates.as_ref()?.parameters;
+        let entries = parameters.control_list.len() as u128;
+        Some((parameters.cycle_time.floor(), entries, extra.places.gates?))
+    })
+}
+
+/// Entries that are cut off, and cycles that no gates keep.
 fn list(gated: &Gated<'_>, faults: &mut Faults) {
     let parameters = &gated.gates.parameters;
+    let (cycle, tick) = (parameters.cycle_time, gated.gates.tick);
+    if cycle.floor() < CYCLE_MIN {
+        let message = format!("a cycle of {cycle} is shorter than {CYCLE_MIN}");
+        faults.error(codes::GATES, gated.place, message, "lengthen it, or the intervals of the list");
+    }
+    if cycle.floor() < tick {
+        let message = format!("a cycle of {cycle} is shorter than a tick of {tick}");
+        faults.error(codes::GATES, gated.place, message, "lengthen it, or correct `tick-granularity`");
+    }
     let sum: u128 = parameters.control_list.iter().map(|entry| u128::from(entry.time_interval.as_ps())).sum();
     if sum > u128::from(parameters.cycle_time.ceil().as_ps()) {
         let message = format!(

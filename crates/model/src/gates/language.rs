@@ -89,7 +89,7 @@ static PARAMETERS: &[Key] = &[
             Kind::Period,
             "Length of a cycle; by default the sum of the intervals of the list.",
         )
-        .at_least("1 ns")
+        .at_least("1 us")
         .at_most("1000 s"),
         key(
             "admin-cycle-time-extension",

@@ -262,6 +262,85 @@ run: {duration: 50 ms}
     assert!(without.1 > constant, "{without:?}");
 }
 
+/// What a frame waits at its gate is shaping; what it waits for the line before that is queueing. With ATS the wait for its eligibility
+/// time is not counted twice.
+#[test]
+fn the_wait_at_a_gate_is_shaping() {
+    let list = "admin-control-list: [{gate-states: [0], time-interval: 500 us}, {gate-states: [5], time-interval: 500 us}]";
+    let parts = |text: &str| {
+        struct Parts(Vec<(u32, u64, u64)>);
+        impl Recorder for Parts {
+            fn transmitted(&mut self, transmission: &Transmission) {
+                let parts = &transmission.parts;
+                let ns = |span: Duration| span.as_ps() / 1_000;
+                self.0.push((transmission.stream, ns(parts.shaping), ns(parts.queueing)));
+            }
+        }
+        let mut seen = Parts(Vec::new());
+        let _ = simulate_with(&network(text), &mut Options::default(), &mut seen);
+        seen.0
+    };
+    // The second of class 5 waits for the first on the line, which it cannot have before the gate opens.
+    let both = station(list, "", &[(5, 1_000, 100.0), (5, 1_000, 100.0), (0, 1_000, 200.0)]);
+    assert_eq!(parts(&both), [(2, 0, 0), (0, 400_000 - 81_600, 81_600), (1, 0, 400_000 + 81_600)]);
+    let shaped = both
+        .replace("a: {type: end-station, classes: {}", "a: {type: end-station, classes: {5: {transmission-selection: ats}}")
+        .replace("traffic:", "shaper: {committed-information-rate: 10 Mbit/s, committed-burst-size: 9000 bit, shape-at-talker: true}, traffic:");
+    let seen = parts(&shaped);
+    let of = |stream| *seen.iter().find(|one| one.0 == stream).expect("it is sent");
+    assert_eq!(of(0).1 + of(0).2, 400_000);
+}
+
+/// A bridge that cuts through sends a frame on if the whole of it fits before its gate closes.
+#[test]
+fn a_frame_that_is_cut_through_fits_whole() {
+    let at = |window: &str| {
+        let text = format!(
+            "
+devices: {{cutting: {{switching: cut-through}}}}
+defaults: {{rate: 100 Mbit/s, device: cutting, traffic-class-table: identity}}
+vlans: {{1: {{tagged: all}}}}
+nodes:
+  a: {{type: end-station}}
+  b: {{type: end-station}}
+  s: {{type: bridge, gate-parameter-table: {{gate-enabled: true, admin-cycle-time: 200 us, admin-control-list: [{{gate-states: [5], time-interval: {window}}}, {{gate-states: [0], time-interval: 100 us}}]}}}}
+links: [{{between: [a, s]}}, {{between: [s, b]}}]
+streams: [{{name: x, talker: a, listeners: b, priority: 5, frame: 1000 B, traffic: {{type: periodic, interval: 1 s}}}}]
+run: {{duration: 10 ms}}
+"
+        );
+        run(&text).2.iter().map(|(_, ps)| *ps).max()
+    };
+    // The header of 64 octets is in at 5.76 us, and the frame takes 80.64 us.
+    assert_eq!(at("86400 ns"), Some(5_760_000));
+    assert_eq!(at("86399 ns"), Some(200_000_000));
+}
+
+/// A node that comes back begins with its first states, and with the next cycle of its clock.
+#[test]
+fn a_node_that_comes_back_begins_its_list_anew() {
+    let list = "admin-gate-states: [3], admin-control-list: [{gate-states: [5], time-interval: 300 us}, {gate-states: [], time-interval: 700 us}]";
+    let events = "events: [{at: 5100 us, stop-node: a}, {at: 5200 us, start-node: a}]\n";
+    let (_, observation, starts) = run(&(station(list, "", &[(3, 1_000, 5_400.0), (5, 1_000, 5_410.0)])
+        .replace("gates::window, ", "gates::window, ")
+        + events));
+    assert_eq!(starts, [(0, 5_400_000_000), (1, 6_000_000_000)]);
+    let seen = observation.mechanisms.of::<GatesObservation>().expect("gates");
+    assert_eq!(seen.ports[0].config_change_time.map(|at| at.as_ps()), Some(6_000_000_000));
+    assert_eq!(seen.ports[0].config_change_error, 0);
+}
+
+/// A device without look-ahead sends frames over the close, and counts them.
+#[test]
+fn transmissions_that_overrun_are_counted() {
+    let list = "guard: none, admin-control-list: [{gate-states: [5], time-interval: 100 us}, {gate-states: [0], time-interval: 100 us}]";
+    let (_, observation, starts) =
+        run(&station(list, "", &[(5, 1_000, 50.0), (5, 200, 270.0), (5, 200, 410.0)]));
+    assert_eq!(starts, [(0, 50_000_000), (1, 270_000_000), (2, 410_000_000)]);
+    let seen = observation.mechanisms.of::<GatesObservation>().expect("gates");
+    assert_eq!(seen.ports[0].transmission_overrun, [0, 0, 0, 0, 0, 1, 0, 0]);
+}
+
 /// A talker and a bridge whose clocks drift apart, each with gates; frames are sent for the bridge's window.
 fn drifting(sections: &str) -> String {
     format!(
