@@ -321,9 +321,8 @@ run: {{duration: 10 ms}}
 fn a_node_that_comes_back_begins_its_list_anew() {
     let list = "admin-gate-states: [3], admin-control-list: [{gate-states: [5], time-interval: 300 us}, {gate-states: [], time-interval: 700 us}]";
     let events = "events: [{at: 5100 us, stop-node: a}, {at: 5200 us, start-node: a}]\n";
-    let (_, observation, starts) = run(&(station(list, "", &[(3, 1_000, 5_400.0), (5, 1_000, 5_410.0)])
-        .replace("gates::window, ", "gates::window, ")
-        + events));
+    let (_, observation, starts) =
+        run(&(station(list, "", &[(3, 1_000, 5_400.0), (5, 1_000, 5_410.0)]) + events));
     assert_eq!(starts, [(0, 5_400_000_000), (1, 6_000_000_000)]);
     let seen = observation.mechanisms.of::<GatesObservation>().expect("gates");
     assert_eq!(seen.ports[0].config_change_time.map(|at| at.as_ps()), Some(6_000_000_000));
