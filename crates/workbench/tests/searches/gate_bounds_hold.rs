@@ -8,6 +8,9 @@ use tautwire_workbench::bounds;
 
 use crate::common::{bounded, contradictions, described, run, untold_losses};
 
+/// Seeds that are tried first: their networks show faults that few others show.
+const RARE: [u64; 2] = [494, 2_310];
+
 #[test]
 fn no_frame_behind_gates_is_beyond_its_bound() {
     let (seeds, mut listeners, mut proven) = (seeds(250), 0, 0);
@@ -29,7 +32,7 @@ fn no_frame_behind_gates_is_beyond_its_bound() {
 #[test]
 fn faults_in_bounds_of_gates_are_found() {
     for fault in PlantedFault::OF_GATES {
-        let found = (0..cases(4_000)).find(|seed| {
+        let found = RARE.into_iter().chain(0..cases(4_000)).find(|seed| {
             let network = described(&random_gates(*seed));
             !contradictions(&network, &bounds_with_fault(&network, Some(fault)), &run(&network)).is_empty()
         });
