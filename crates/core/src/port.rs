@@ -22,6 +22,8 @@ use crate::{OctetTime, TrafficClass};
 
 mod gated;
 mod integrated;
+#[cfg(test)]
+mod test_frame;
 
 use gated::Gated;
 use integrated::Integrated;

@@ -3,24 +3,10 @@
 use alloc::vec::Vec;
 
 use super::*;
-use crate::TrafficClass;
 use crate::buffer::QueueLimit;
 use crate::gates::{CycleTime, Entry, Operation};
+use crate::port::test_frame::Frame;
 use crate::port::{ClassConfig, PortConfig};
-
-/// Octets and class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Frame(u32, u8);
-
-impl QueuedFrame for Frame {
-    fn octets(self) -> u32 {
-        self.0
-    }
-
-    fn class(self) -> TrafficClass {
-        TrafficClass::new(self.1).expect("below eight")
-    }
-}
 
 /// Nanoseconds.
 fn ns(ns: u64) -> Instant {

@@ -210,24 +210,11 @@ mod tests {
     use super::*;
     use crate::TrafficClass;
     use crate::buffer::QueueLimit;
+    use crate::port::test_frame::Frame;
     use crate::port::{ClassConfig, PortConfig};
     use crate::time_triggered::EmptySlot;
     use crate::time_triggered::dispatcher::Slot;
     use tautwire_units::BitRate;
-
-    /// Octets and class.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    struct Frame(u32, u8);
-
-    impl QueuedFrame for Frame {
-        fn octets(self) -> u32 {
-            self.0
-        }
-
-        fn class(self) -> TrafficClass {
-            TrafficClass::new(self.1).expect("below eight")
-        }
-    }
 
     const TIMED: Frame = Frame(105, 7);
     /// 1 000 octets of the wire: 80 us at 100 Mbit/s.
