@@ -97,7 +97,7 @@ struct Group {
 #[derive(Clone, Debug)]
 pub struct AtsSchedulers {
     quantum: u64,
-    /// Octets beside the frame that are charged.
+    /// Octets charged in addition to the frame's own.
     charged_overhead: u64,
     /// ProcessingDelayMax and what else is added to every eligibility time.
     assigned_later: Duration,
@@ -302,7 +302,7 @@ mod tests {
         }
     }
 
-    /// Frames A to E of the worked example: half a bucket, half, a whole one that must wait, then two
+    /// Frames A to E of the worked example: half a bucket, half a bucket, a full bucket that must wait, then two
     /// halves at once when the bucket is full again.
     #[test]
     fn the_worked_example() {

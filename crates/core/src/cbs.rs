@@ -51,8 +51,8 @@ impl CreditBasedShaper {
         }
     }
 
-    /// Brings the credit up to `now`. Between two calls the queue must have been empty or non-empty
-    /// throughout: `waiting` says which.
+    /// Updates the credit to `now`. Between two calls the queue must have been empty or non-empty throughout;
+    /// `waiting` is true if it was non-empty.
     #[inline]
     pub fn settle(&mut self, now: Instant, waiting: bool) {
         if now <= self.settled {
@@ -154,9 +154,9 @@ impl CreditBasedShaper {
         (self.idle_slope, self.target) = (idle_slope, idle_slope);
     }
 
-    /// What the reservations of the class need together becomes `target` at `now`. More is given at once, on top of what it
-    /// has, up to `ceiling`; what is needed no more goes when no frame waits and no debt is left, for until then frames of those
-    /// that gave back may stand before others.
+    /// The reservations of the class together need the idleSlope `target` from `now` on. An increase takes effect at
+    /// once, added to the present slope, up to `ceiling`. A decrease takes effect when no frame waits and the credit
+    /// is not negative: until then frames of a stream that was withdrawn may be ahead of others in the queue.
     ///
     /// # Panics
     /// If the ceiling is zero or above the rate.

@@ -1,9 +1,9 @@
 //! One traffic class of a port: its frames, its shaper, its limits, and what it has counted.
 //!
-//! Invariant: of a class with one lane the first frame stands here and those behind it in the lane; a
-//! class with several lanes, or with a frame to commit, keeps all of them there (`in_lanes`). Frames that
-//! stand with a server or wait for a dispatch point count here too, and stand elsewhere. What
-//! every frame touches fills one cache line. Not here: the order between classes (`port.rs`).
+//! Invariant: of a class with one lane the first frame is in this struct and those behind it in the lane; a class with
+//! several lanes, or with a frame to commit, keeps all of them in lanes (`in_lanes`). Frames that wait in a server's
+//! queue or for a dispatch point are counted here, but stored elsewhere. The fields that every frame touches fill one
+//! cache line. Not here: the order between classes (`port.rs`).
 
 use alloc::boxed::Box;
 
@@ -18,7 +18,7 @@ use crate::queue::{LaneOrder, Lanes, Waiting};
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Class<F> {
-    /// The first frame, unless frames stand in lanes.
+    /// The first frame, unless frames are in lanes.
     head: Option<Waiting<F>>,
     /// Octets that the limit still lets in, and the least of them so far.
     room: u64,
@@ -177,7 +177,7 @@ impl<F: Copy> Class<F> {
     #[inline]
     pub(crate) fn pop(&mut self, idle: u64) -> Waiting<F> {
         let taken = self.head.take().expect("an occupied class has a head");
-        // Frames that count here may stand elsewhere: those that wait for a dispatch point.
+        // Frames that are counted here may be stored elsewhere: those that wait for a dispatch point.
         if self.frames > 1
             && let Some(next) = self.rest.lanes.take_first()
         {

@@ -27,7 +27,7 @@ pub enum Event<'a> {
         ether_type: EtherType,
         /// What follows the type; padding may follow.
         octets: &'a [u8],
-        /// When its time-stamp point passed, as the port says.
+        /// When its time-stamp point passed, as stamped by the port.
         stamp: Instant,
     },
     /// A frame of the machine's own has left.
@@ -38,7 +38,7 @@ pub enum Event<'a> {
         ether_type: EtherType,
         /// What the machine gave.
         octets: &'a [u8],
-        /// When its time-stamp point passed, as the port says.
+        /// When its time-stamp point passed, as stamped by the port.
         stamp: Instant,
     },
     /// The link of a port came up or went down; all are up when a machine begins.
@@ -65,10 +65,10 @@ pub struct Output {
     pub addresses: Option<Addresses>,
 }
 
-/// Between whom a frame goes.
+/// Source and destination of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addresses {
-    /// Whom it is for.
+    /// Destination address.
     pub destination: MacAddress,
     /// Who made it.
     pub source: MacAddress,
@@ -78,29 +78,32 @@ pub struct Addresses {
 ///
 /// # What the machine promises
 ///
-/// - *Input decides.* What it sends, and its deadline, follow from how it was made, the events and their readings alone: equal machines
-///   that get the same give the same. It has no clock, no random numbers of its own and no state outside.
-/// - *Octets are not trusted.* A frame that it cannot read, or whose sender or contents it does not know, changes nothing but counters.
-///   It ignores frames of other types. Its own octets ([`Event::Sent`]) are those that it gave.
-/// - *Output waits.* [`Self::poll`] gives what earlier events brought about, oldest first, and none when all is given; the next event
-///   may bring more. Polling needs no reading, and asking again gives none again.
-/// - *The deadline is the next reading at which time alone has something for it*, as things stand: every event, and any call of the type's
-///   own methods, may move it. It may be now, or past, until [`Event::Due`] is handled. Behind that it is not past; it is the same reading again only
-///   if there is more to do at once (a second MRPDU, say), finitely often.
-/// - *A needless [`Event::Due`] changes nothing*: before its deadline a machine sends nothing for it and keeps its deadline.
-///   A late one does at once what was due: nothing is lost, but that several ticks may become one.
+/// - *Input decides.* Its output and its deadline are functions of its construction, the events and their readings
+///   alone: equal machines with equal input behave alike. It has no clock, no random numbers of its own and no state
+///   outside.
+/// - *Octets are not trusted.* A frame that it cannot parse, or whose sender or contents are unknown, changes nothing
+///   but counters. It ignores frames of other types. Its own octets ([`Event::Sent`]) are those that it gave.
+/// - *Output waits.* [`Self::poll`] gives what earlier events produced, oldest first, and none when all is given; the
+///   next event may produce more. Polling needs no reading, and polling again gives none again.
+/// - *The deadline is the next reading at which time alone makes it act*, in its present state: every event, and any
+///   call of the type's own methods, may move it. It may be now, or past, until [`Event::Due`] is handled. After that
+///   it is not past; it is the same reading again only if there is more to do at once (a second MRPDU, say), finitely
+///   often.
+/// - *A needless [`Event::Due`] changes nothing*: before its deadline a machine sends nothing for it and keeps its
+///   deadline. A late one does at once what was due: nothing is lost, but several ticks may become one.
 /// - *Any order of events is taken.* A link that went down may go down again, and frames may come in by a link that is down.
 ///
 /// # What its driver promises
 ///
 /// - Readings never decrease, and ports are those that the machine counts.
-/// - It polls when the machine begins and behind every event, until there is none, before time passes. It may handle all events of one instant first.
-/// - It asks for the deadline behind that, and when that is not later than now it gives [`Event::Due`] before time passes.
+/// - It polls after construction and after every event, until there is none, before time passes. It may handle all
+///   events of one instant first.
+/// - It reads the deadline after that, and when that is not later than now it gives [`Event::Due`] before time passes.
 /// - [`Event::Sent`] comes once for a frame that leaves, if the protocol stamps or follows its frames; never for one that is lost before that.
-/// - A node that stops loses its machine; one that begins anew gets a new one, to which all links are up until [`Event::Link`] says otherwise.
-/// - Between events it may call methods of the type that it knows (a mechanism's attachment does), and polls behind them likewise.
+/// - A node that stops loses its machine; a node that restarts gets a new one, which takes all links as up until an [`Event::Link`].
+/// - Between events it may call methods of the type that it knows (a mechanism's attachment does), and polls after them, too.
 ///
-/// Runs with needless wake-ups (`sim`, `Driver::Spurious`) hold every machine against this at each event.
+/// Runs with needless wake-ups (`sim`, `Driver::Spurious`) check every machine for this at each event.
 pub trait Machine {
     /// Something happens when the node's clock reads `now`.
     fn handle(&mut self, now: Instant, event: Event<'_>);
@@ -108,6 +111,6 @@ pub trait Machine {
     /// The next frame to send; none if there is none until the next event.
     fn poll(&mut self) -> Option<Output>;
 
-    /// When [`Event::Due`] is to come; none: never, as things stand.
+    /// When [`Event::Due`] is to come; none: never, in the present state.
     fn deadline(&self) -> Option<Instant>;
 }

@@ -44,7 +44,7 @@ pub enum PlantedFault {
     CopyAccepted,
     /// Protocol control frames are permanent when they come. Found by the search of synchronised networks alone.
     PermanenceForgotten,
-    /// Protocol control frames of all domains are heard. This and the next are found by the search of clusters alone.
+    /// Protocol control frames of all domains are accepted. Only the search of clusters finds this fault and the next.
     DomainIgnored,
     /// A node of a lower synchronisation priority keeps to its own cluster.
     NoWayGiven,
@@ -78,11 +78,11 @@ pub enum PlantedFault {
     ServerOfOneMessage,
     /// A switch derives memory pools that do.
     PoolOfOneMessage,
-    /// The ACMaster does not hear what went over a link that failed.
+    /// The ACMaster ignores reports of streams that a failed link broke.
     BrokenIgnored,
-    /// A producer is told that its stream is gone while switches carry what ends for a link that failed.
+    /// A producer is notified that its stream is gone while switches still carry a grant that ends because of a failed link.
     GoneTooEarly,
-    /// A TDMA station keeps its own reckoning when a synchronisation frame comes.
+    /// A TDMA station does not correct its cycle when a synchronisation frame comes.
     CorrectionForgotten,
     /// It takes the synchronisation frame for arrived at once.
     TravelForgotten,
@@ -96,13 +96,13 @@ pub enum PlantedFault {
     LifetimeForgotten,
     /// Messages of the start-up leave before real-time frames.
     ManagementFirst,
-    /// A datagram is whole when its last piece has come, whatever was lost.
+    /// A datagram counts as complete when its last fragment has come, even if others were lost.
     PieceForgotten,
     /// The first piece is taken for the datagram.
     FirstFragmentComplete,
     /// A leave-all of the neighbour is not answered with what is declared.
     LeaveAllNotAnswered,
-    /// A registrar does not hear that an attribute is left.
+    /// A registrar ignores that an attribute is left.
     LeaveNotHeard,
     /// Bandwidth is tested and not locked when a listener is ready.
     ReadyNotLocked,

@@ -1,7 +1,7 @@
 //! Times in ticks and parts of a tick, for what must not drift: the durations of frames at a rate that no tick divides.
 //!
-//! Invariants: less than a whole tick stands in the parts, so times of one scale are ordered as they stand; a sum and a
-//! difference are exact; of a change of scale less than a part is rounded, to the late side. Not here: durations in whole
+//! Invariants: the parts are less than a tick, so times of one scale compare by their fields in order; sums and
+//! differences are exact; a change of scale rounds by less than a part, to the late side. Not here: durations in whole
 //! ticks (`octet_time.rs`).
 
 use core::num::NonZeroU64;
@@ -13,7 +13,7 @@ use crate::OctetTime;
 /// Picoseconds in a second.
 const PS_PER_S: u64 = 1_000_000_000_000;
 
-/// How many parts make a tick: one where everything is whole ticks.
+/// How many parts make a tick: one where all times are whole ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scale(NonZeroU64);
 
@@ -21,8 +21,8 @@ impl Scale {
     /// No parts.
     pub(crate) const TICKS: Self = Self(NonZeroU64::MIN);
 
-    /// Parts of a picosecond in which a bit at `rate` lasts a whole number: as many as there can be below 2⁶², so that a run
-    /// has fewer frames than a picosecond has parts.
+    /// The number of parts in a picosecond such that a bit at `rate` lasts a whole number of parts: the largest one
+    /// below 2⁶², so that a run has fewer frames than a picosecond has parts.
     fn of(rate: BitRate) -> Option<Self> {
         let mut parts = NonZeroU64::new(rate.as_bps())?.get();
         if PS_PER_S.is_multiple_of(parts) {

@@ -1,9 +1,9 @@
 //! The filtering database: static and learned entries (IEEE Std 802.1Q-2022, 8.8).
 //!
-//! In: addresses of received frames and the times of their reception. Out: the port behind which an
-//! address was heard, or that it is unknown and the frame is flooded. Invariants: a learned entry is
-//! forgotten when it was not heard of for the ageing time; a full table learns nothing new. Not here:
-//! VLAN membership and the active topology, which say where a flooded frame may go.
+//! In: addresses of received frames and their reception times. Out: the port on which an address was learned, or that
+//! it is unknown and the frame is flooded. Invariants: a learned entry is removed when no frame of its address came
+//! for the ageing time; a full table learns no new address. Not here: VLAN membership and the active topology, which
+//! determine the ports of a flooded frame.
 
 use alloc::vec::Vec;
 
@@ -22,13 +22,12 @@ pub struct FilteringDatabase {
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     port: u32,
-    /// When it was last heard of; none for a static entry.
+    /// When a frame of the address last came; none for a static entry.
     heard: Option<Instant>,
 }
 
 impl FilteringDatabase {
-    /// An empty database of at most `capacity` entries that forgets what it does not hear of for
-    /// `ageing_time`.
+    /// An empty database of at most `capacity` entries, which removes an entry without a frame for `ageing_time`.
     #[must_use]
     pub const fn new(capacity: usize, ageing_time: Duration) -> Self {
         Self { entries: Vec::new(), capacity, ageing_time }

@@ -1,9 +1,9 @@
 //! Fragments of datagrams that are larger than a frame, and their reassembly (RFC 791, 3.2).
 //!
-//! A datagram's contents are cut into pieces of whole multiples of eight octets, but for the last; they are
-//! put together in any order. Invariants: the number of datagrams under reassembly is fixed, and a source's own
-//! last one, or else the oldest, gives way to a new one; pieces that overlap others are not taken. Only lengths are reckoned with: the
-//! octets themselves stay with the driver.
+//! A datagram's contents are cut into pieces whose lengths are multiples of eight octets, except the last; pieces are
+//! put together in any order. Invariants: the number of datagrams under reassembly is fixed; a new one replaces the
+//! last one of its own source, or else the oldest; pieces that overlap others are not taken. Only lengths are kept:
+//! the octets themselves stay with the driver.
 
 use alloc::vec::Vec;
 
@@ -17,7 +17,7 @@ pub struct Fragment {
     pub source: u32,
     /// Number of the datagram.
     pub datagram: u32,
-    /// Where it stands, octets.
+    /// Its offset in the datagram, octets.
     pub offset: u32,
     /// Octets, at least one.
     pub length: u32,
@@ -25,7 +25,7 @@ pub struct Fragment {
     pub more: bool,
 }
 
-/// The piece of a datagram of `length` octets that stands in place `place`, if a frame takes `most`; none behind the last.
+/// The piece number `place` of a datagram of `length` octets, if a frame takes `most`; none after the last.
 ///
 /// # Panics
 /// If a frame takes less than eight octets.
@@ -70,7 +70,7 @@ pub struct Reassembly {
 pub struct Reassembled {
     /// The length of the datagram that it completes.
     pub complete: Option<u32>,
-    /// Source and number of a datagram that gave way to this one.
+    /// Source and number of the incomplete datagram that this one replaced.
     pub given_up: Option<(u32, u32)>,
 }
 
@@ -93,7 +93,7 @@ impl Reassembly {
         Self { open: Vec::new(), limit: limit.max(1), discarded: 0 }
     }
 
-    /// Takes a piece, and tells what becomes of it.
+    /// Takes a piece, and gives the state of its datagram.
     pub fn take(&mut self, piece: Fragment) -> Reassembled {
         let mut taken = Reassembled::default();
         let known =
@@ -142,12 +142,12 @@ impl Reassembly {
         Some((given_up.source, given_up.datagram))
     }
 
-    /// Forgets all that is not whole.
+    /// Removes all incomplete datagrams.
     pub fn clear(&mut self) {
         self.open.clear();
     }
 
-    /// Datagrams that gave way before they were whole.
+    /// Incomplete datagrams that were replaced by new ones.
     #[must_use]
     pub const fn discarded(&self) -> u64 {
         self.discarded

@@ -47,7 +47,7 @@ pub(crate) struct Waiting<F> {
 
 /// The queues of one class.
 ///
-/// The first lane, which for most classes is the only one, stands inline.
+/// The first lane, which for most classes is the only one, is stored inline.
 #[derive(Clone, Debug)]
 pub(crate) struct Lanes<F> {
     first: VecDeque<Waiting<F>>,

@@ -50,13 +50,13 @@ const fn ahead(from: u8, to: u8) -> u16 {
 }
 
 impl RedundancyManager {
-    /// A receiver that has heard nothing.
+    /// A receiver that has received nothing.
     #[must_use]
     pub const fn new(skew_max: Duration) -> Self {
         Self { skew_max, previous: [None; 2], accepted: None }
     }
 
-    /// Forgets what it has heard.
+    /// Forgets all received frames.
     pub fn reset(&mut self) {
         *self = Self::new(self.skew_max);
     }
@@ -94,8 +94,8 @@ impl RedundancyManager {
     }
 }
 
-/// What a receiver keeps of one time-triggered virtual link over two networks: the time at which a frame comes
-/// tells of which period it is, and the first copy of a period wins.
+/// State of a receiver of one time-triggered virtual link over two networks: the time at which a frame arrives
+/// determines its period, and the first copy of a period is accepted.
 #[derive(Clone, Debug, Default)]
 pub struct PeriodRedundancy {
     /// The last period of which a frame was accepted.
@@ -115,7 +115,7 @@ impl PeriodRedundancy {
         Ok(())
     }
 
-    /// Forgets what it has heard.
+    /// Forgets all received frames.
     pub fn reset(&mut self) {
         *self = Self::default();
     }
@@ -218,7 +218,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// With one network whole, every frame is accepted once and in order, whatever the other loses.
+        /// While one network loses nothing, every frame is accepted once and in order, whatever the other loses.
         #[test]
         fn one_intact_network_suffices(
             frames in proptest::collection::vec((0_u64..400, 0_u64..400, proptest::bool::ANY), 1..700),

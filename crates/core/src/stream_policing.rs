@@ -32,7 +32,7 @@ pub struct StreamPolicer {
     size: u32,
     distance: Duration,
     violator: Violator,
-    /// Frames that the pool holds beside the one that goes on.
+    /// Frames that the pool holds in addition to the one that is forwarded.
     pool: u32,
     /// When the next frame is due.
     due: Instant,

@@ -35,7 +35,7 @@ pub enum Kept<F> {
 /// The sequence number of the first frame after a reset.
 pub const SEQUENCE_RESET: u8 = 0;
 
-/// The number that follows: from 255 on to 1, since 0 tells of a reset.
+/// The next number: after 255 comes 1, since 0 marks a reset.
 #[must_use]
 pub const fn sequence_after(sequence: u8) -> u8 {
     if sequence == u8::MAX { 1 } else { sequence + 1 }
@@ -102,7 +102,7 @@ impl<F: Copy> VirtualLink<F> {
         }
     }
 
-    /// When the next frame leaves, if one waits: not before this, and at this if asked.
+    /// When the next frame leaves, if one waits: not before this time, and at it if polled then.
     #[must_use]
     pub fn release_at(&self) -> Option<Instant> {
         self.sub_links.iter().any(|waiting| !waiting.is_empty()).then_some(self.free_at)

@@ -1,15 +1,16 @@
 //! A compression master (SAE AS6802): frames of the masters in, compressed frames out, and its own clock.
 //!
-//! Cold start frames are passed on when they are permanent; acknowledgements and integration frames are
-//! compressed, those of different integration cycles apart. A compressed frame leaves as long after the first
-//! point as all windows take, and the correction later: so its point tells that of the masters. Invariants:
-//! at most four compressions at a time, the oldest gives way to none; work per call is bounded. Who has
-//! fewer members than the threshold is passed on, but no clock is set by it.
+//! A cold start frame is relayed when it is permanent. Acknowledgements and integration frames are compressed, frames
+//! of different integration cycles separately. A compressed frame leaves after the collection windows, plus the
+//! correction: its permanence point is that of the masters, later by a constant. Invariants: at most four compressions
+//! are open at a time, and an open one is never discarded for a new one; work per call is bounded. A compressed frame
+//! with fewer members than the threshold is relayed, but does not set this node's clock.
 //!
-//! It polices its masters, whom it knows by their links: of each one frame of a kind may wait to be permanent, and
-//! one compression be open. While its own clock is set it takes integration frames of the next cycle alone, one of each
-//! master, within two windows of when they are due. Who sends anything else, or under another's name, babbles:
-//! nothing of it is taken until the next compressed frame, and again if it goes on.
+//! It polices its masters, which it identifies by their links: each may have one frame of a kind waiting for
+//! permanence, and one open compression. While its own clock is set it accepts integration frames of the next cycle
+//! only, one of each master, within two windows of their due time. A master that sends anything else, or with another
+//! master's membership bit, is babbling: all its frames are discarded until the next compressed frame, and again if it
+//! continues.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -86,8 +87,7 @@ impl CompressionMaster {
         }
     }
 
-    /// A frame of the master whose bit of the membership is `sender` has come; its transparent clock tells how long
-    /// it took.
+    /// Receives a frame of the master whose membership bit is `sender`; the frame's transparent clock holds its transmission delay.
     pub fn receive(&mut self, now: Instant, sender: u32, frame: ProtocolControlFrame) {
         self.advance(now);
         if !super::is_of(&frame, self.config.domain, self.config.priority) {

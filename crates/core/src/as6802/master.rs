@@ -8,16 +8,17 @@
 //!     └──── too few ───────  Sync ◄──────────── enough members ──────────────────────┘
 //!     └──── too few ────── Stable ◄── enough cycles
 //! ```
-//! A master that is alone sends cold start frames; who hears one answers after a while with an
-//! acknowledgement, and the compressed acknowledgement starts the clocks of all at once. In synchronisation
-//! every master sends an integration frame at the start of each cycle, and once a cycle the clock is set
-//! by the compressed frames that came within the acceptance window (in schedule). Those outside of it, at any time since
-//! the last look, are of another clique: if one of them stands for more masters than those inside, or for as many and one is
-//! numbered lower than all inside, the master integrates anew (asynchronous clique detection); so it does with too
-//! few inside (synchronous clique detection). Every frame counts for itself: of any number of cliques that hear each other
-//! one is before all others by that order, and it alone stays. Who is in `TentativeSync` and stays there starts again with
-//! the others when an acknowledgement comes. Invariants: one frame at the start of a cycle; a clock is set once a cycle, by half of the acceptance
-//! window at most; without enough members for long enough synchronisation is lost and told.
+//! A master that hears no other sends cold start frames. A master that receives one answers with an acknowledgement
+//! after a delay, and the compressed acknowledgement starts the clocks of all masters at once. When synchronised,
+//! every master sends an integration frame at the start of each cycle, and sets its clock once a cycle by the
+//! compressed frames that came within the acceptance window (in schedule). Compressed frames outside of the window, at
+//! any time since the last evaluation, belong to another clique. The master integrates anew if one of them has more
+//! members than those inside, or as many members and one with a lower number than all inside (asynchronous clique
+//! detection), and also if there are too few members inside (synchronous clique detection). Each frame is compared by
+//! itself, and this order is total: of any number of cliques that receive each other's frames exactly one remains. A
+//! master that remains in `TentativeSync` starts again with the others when an acknowledgement comes. Invariants: one
+//! frame at the start of a cycle; the clock is set once a cycle, by at most half of the acceptance window; when
+//! members are too few for long enough, synchronisation is lost and reported.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -89,7 +90,7 @@ pub enum MasterState {
     Integrate,
     /// Tries to start one.
     Unsync,
-    /// Has heard a cold start, and acknowledges it.
+    /// Has received a cold start frame, and acknowledges it.
     Flood,
     /// Waits for the first cycle.
     WaitForCycleStart,
@@ -101,7 +102,7 @@ pub enum MasterState {
     Stable,
 }
 
-/// What a master tells.
+/// What a master reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// Sends a frame to the compression masters.
@@ -212,7 +213,7 @@ impl SynchronisationMaster {
         self.is_synchronised().then_some((self.start, self.cycle))
     }
 
-    /// A frame has come by a channel; its transparent clock tells how long it took.
+    /// Receives a frame on a channel; its transparent clock holds its transmission delay.
     pub fn receive(&mut self, now: Instant, channel: u8, frame: ProtocolControlFrame) {
         self.advance(now);
         if !super::is_of(&frame, self.config.domain, self.config.priority) {
@@ -250,7 +251,7 @@ impl SynchronisationMaster {
         }
     }
 
-    /// What it tells next.
+    /// The next outcome to report.
     pub fn poll(&mut self) -> Option<Outcome> {
         self.out.pop_front()
     }
@@ -382,7 +383,7 @@ impl SynchronisationMaster {
         memberships.max_by_key(|membership| membership.count_ones()).unwrap_or(0)
     }
 
-    /// Joins the network that an integration frame tells of.
+    /// Joins the network of an integration frame.
     fn join(&mut self, at: Instant, frame: ProtocolControlFrame) {
         let members = frame.membership_new.count_ones();
         let thresholds = self.config.thresholds;
@@ -395,7 +396,7 @@ impl SynchronisationMaster {
         };
         self.start = Instant::from_ps(at.as_ps().saturating_sub(self.scheduled().as_ps()));
         self.cycle = frame.integration_cycle % self.config.cycles;
-        // This cycle's frame was the one that told of it.
+        // The integration frame that it joined by is this cycle's frame.
         self.evaluated = true;
         (self.good_cycles, self.bad_cycles) = (0, 0);
         self.out_of_schedule.clear();
@@ -430,8 +431,8 @@ impl SynchronisationMaster {
         }
     }
 
-    /// Whether there is another clique that it has to give way to: larger than its own, or as large and not with all its
-    /// members numbered higher. Of any that hear each other just one finds none.
+    /// Whether another clique has precedence over its own: it has more members, or as many and not all of its members
+    /// have higher numbers. Of all cliques that receive each other's frames exactly one finds none.
     fn gives_way_to_clique(&self) -> bool {
         let own = self.membership();
         #[cfg(feature = "planted-faults")]
@@ -439,7 +440,7 @@ impl SynchronisationMaster {
             let all = self.out_of_schedule.iter().fold(0, |all, others| all | others);
             return is_before(all & !own, own);
         }
-        // A compression master that takes frames of both cliques for one cycle tells of this one, too.
+        // A compression master that receives frames of both cliques for one cycle compresses members of this one, too.
         self.out_of_schedule.iter().any(|others| is_before(others & !own, own))
     }
 

@@ -35,7 +35,7 @@ fn frame(kind: PcfType, cycle: u32, members: u32) -> ProtocolControlFrame {
     }
 }
 
-/// What is told up to a time, sent frames by their kinds and cycles.
+/// Frames sent until a time, as kinds and cycles.
 fn sent_until(master: &mut SynchronisationMaster, until: u64) -> Vec<(PcfType, u32)> {
     master.advance(us(until));
     let all = core::iter::from_fn(|| master.poll());
@@ -222,7 +222,7 @@ fn cliques_count_each_for_itself_and_the_joining_cycle_as_none() {
     assert_eq!(state(0b11, [0b100, 0b111000]), MasterState::Integrate, "one is larger");
 }
 
-/// Of any three cliques, each of which sees the other two, one stays and the others give way.
+/// Of any three cliques that receive each other's frames one stays and the others integrate anew.
 #[test]
 fn of_three_cliques_one_stays() {
     let (mut cases, mut summed) = (0, 0);

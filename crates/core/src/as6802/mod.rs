@@ -7,11 +7,11 @@
 //!    └───────────── compressed frame: correct the clock ◄───────────┘
 //! ```
 //!
-//! Frames are made permanent: what the transparent clock says that they took is filled up to the greatest
-//! transmission delay, so that what was sent at one time is permanent at one time. The standard's text is
-//! not free: states and functions are taken from publications about it, with names of their own. A node is of one
-//! cluster, which is a domain and a priority, and gives way to clusters of a higher one. Not here: who carries the
-//! frames.
+//! Frames are made permanent: a frame is delayed until the delay in its transparent clock reaches the greatest
+//! transmission delay, so that frames sent at one time become permanent at one time. The text of the standard is not
+//! freely available: states and functions are taken from publications about it, and have names of their own. A node
+//! belongs to one cluster, which is a domain and a priority, and follows clusters of higher priority. Not here: the
+//! transport of frames.
 
 mod compression;
 mod compressor;

@@ -1,12 +1,14 @@
-//! A node of one cluster that gives way to others (SAE AS6802: synchronisation priority).
+//! A node of one cluster that follows clusters of higher priority (SAE AS6802: synchronisation priority).
 //!
-//! Clusters of one synchronisation domain are ordered by their priority. A node keeps to its own cluster, as a master
-//! or a client of it, and listens for those above it. As soon as one is there, with enough members, it lets go its own
-//! part and follows the other as a client; it has no network time until others of its own cluster must have
-//! seen the same. When that cluster is gone it begins its own part anew. Clusters of other domains are not heard.
+//! Clusters of one synchronisation domain are ordered by their priority. A node takes part in its own cluster, as a
+//! master or a client, and listens to frames of those above it. When a cluster above has enough members, the node
+//! stops its own part and follows that cluster as a client; it has no network time until the other nodes of its own
+//! cluster must have detected the same. When that cluster is gone, the node starts its own part anew. Frames of other
+//! domains are ignored.
 //!
-//! Invariants: it follows the highest cluster that is there; who follows another sends nothing; between two
-//! network times there is [`HOLD`] cycles without one, so that no two nodes of a cluster reckon with both.
+//! Invariants: it follows the highest cluster that is present; a node that follows another cluster sends nothing;
+//! between two network times there are [`HOLD`] cycles without one, so that no two nodes of a cluster use different
+//! ones at one time.
 
 use tautwire_units::{Duration, Instant};
 
@@ -52,11 +54,11 @@ pub struct Time {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SyncNode {
     config: PartConfig,
-    /// Its part in its own cluster; none while it gives way.
+    /// Its part in its own cluster; none while it follows another one.
     own: Option<Part>,
     /// A client of each cluster above, the highest first.
     above: alloc::vec::Vec<SynchronisationMaster>,
-    /// The cluster that it gives way to, and when it has network time again.
+    /// The cluster that it follows, and when it has network time again.
     leader: Option<(usize, Instant)>,
     cycle: Duration,
 }
@@ -103,7 +105,7 @@ impl Part {
 }
 
 impl SyncNode {
-    /// Begins at `now`. `above` are a client's settings in the clusters that it gives way to, the highest first.
+    /// Starts at `now`. `above` are the settings of a client in the clusters of higher priority, the highest first.
     #[must_use]
     pub fn new(config: PartConfig, above: &[MasterConfig], now: Instant) -> Self {
         let cycle = match config {
@@ -195,7 +197,7 @@ impl SyncNode {
         }
     }
 
-    /// Whether it gives way to another cluster.
+    /// Whether it follows another cluster.
     #[must_use]
     pub const fn gives_way(&self) -> bool {
         self.leader.is_some()

@@ -1,4 +1,4 @@
-//! Nodes that give way, alone.
+//! Single nodes that follow clusters of higher priority.
 
 use super::super::{PcfType, Thresholds};
 use super::*;

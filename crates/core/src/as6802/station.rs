@@ -12,7 +12,7 @@ use tautwire_wire::{EtherType, MacAddress};
 use super::{Maker, ProtocolControlFrame, SyncNode, to_transparent_clock, transparent_time};
 use crate::control::{Event, Machine, Output};
 
-/// A node and what it knows of those whose frames it hears.
+/// A node and the state of the cluster masters whose frames it receives.
 #[derive(Clone, Debug)]
 pub struct Station {
     node: SyncNode,
@@ -22,7 +22,7 @@ pub struct Station {
 }
 
 impl Station {
-    /// A node that hears `makers` behind these lines.
+    /// A node that receives frames of `makers` on these links.
     #[must_use]
     pub const fn new(node: SyncNode, makers: BTreeMap<MacAddress, Maker>, lines: Vec<Duration>) -> Self {
         Self { node, makers, lines }
@@ -72,7 +72,7 @@ pub fn pass(octets: &[u8], line: Duration, had: Duration) -> Option<Vec<u8>> {
     Some(output(later(frame, line.saturating_add(had))).octets)
 }
 
-/// A frame whose transparent clock says so much more.
+/// The frame with `by` added to its transparent clock.
 fn later(frame: ProtocolControlFrame, by: Duration) -> ProtocolControlFrame {
     let took = transparent_time(frame.transparent_clock).saturating_add(by);
     ProtocolControlFrame { transparent_clock: to_transparent_clock(took), ..frame }

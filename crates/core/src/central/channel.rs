@@ -1,7 +1,7 @@
-//! A channel between two nodes that makes up for lost frames: one message under way at a time, repeated until it is acknowledged.
+//! A reliable channel between two nodes: one message in transit at a time, repeated until it is acknowledged.
 //!
-//! A frame leaves at most once in a pace, whatever it carries: that is what the channel promises to a bound. A node that
-//! has restarted says so by the number of its session; the other end then begins anew, too, and its user is told.
+//! At most one frame leaves per interval, whatever it carries; bounds rely on this. A node that has restarted
+//! announces a new session number; the other end then restarts its side, too, and informs its user.
 
 use alloc::collections::VecDeque;
 
@@ -34,7 +34,7 @@ pub struct Segment<M> {
 pub struct Heard<M> {
     /// The other end has restarted since the last frame.
     pub restarted: bool,
-    /// A message that was not heard before.
+    /// A message that is not a repetition.
     pub message: Option<M>,
 }
 
@@ -53,7 +53,7 @@ pub struct Channel<M> {
     /// Number of the message that is expected next.
     expects: u32,
     owes: bool,
-    /// When a node that has restarted says so next; none once the other end knows.
+    /// When a node that has restarted announces its session next; none once the other end has acknowledged it.
     greets_at: Option<Instant>,
     /// Before this no frame leaves.
     not_before: Instant,

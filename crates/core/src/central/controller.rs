@@ -1,9 +1,9 @@
-//! The central network configuration (CNC): who offers, who asks, what is admitted, and which bridges know of it.
+//! The central network configuration (CNC): talkers, listeners, admitted reservations, and the bridges that are configured.
 //!
-//! A reservation is made for one listener of one stream at a time. It is tested by the driver, then every bridge on the way is
-//! told, and when all have confirmed the users are. What is given back counts as held until all bridges have confirmed
-//! that, too; then those that were refused are tested again, in the order in which they asked. A lost cable takes the reservations over it
-//! along; there is no other way.
+//! A reservation is made for one listener of one stream at a time. The driver tests it, then every bridge on the path
+//! is configured, and when all have confirmed, the users are notified. A withdrawn reservation counts as held until
+//! all bridges have confirmed its removal; then refused requests are tested again, in the order in which they came. A
+//! link that goes down removes the reservations over it; there is no alternative path.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -51,7 +51,7 @@ pub enum UserSide {
 pub enum ControllerAction {
     /// Send a message to a node.
     Send(u32, Message),
-    /// Test whether a listener can be served, and tell [`Controller::tested`]; if it can, it holds what it needs.
+    /// Test whether a listener can be served, and call [`Controller::tested`]; if it can, the reservation is held.
     Test(Pair),
     /// What a listener held is free.
     Free(Pair),
@@ -72,7 +72,7 @@ enum State {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Listener {
     asked: bool,
-    /// Place in the order of asking.
+    /// Position in the order of requests.
     arrived: u64,
     state: State,
 }
@@ -87,7 +87,7 @@ pub struct Controller {
     /// Cables that do not work.
     broken: BTreeSet<u32>,
     arrivals: u64,
-    /// What the talkers' edge bridges were told last.
+    /// What the talkers' edge bridges were last configured to declare.
     declared: BTreeMap<u32, Option<ListenerDeclaration>>,
     actions: VecDeque<ControllerAction>,
 }
@@ -127,7 +127,7 @@ impl Controller {
         }
     }
 
-    /// A test that was asked for has come out.
+    /// The result of a requested test.
     pub fn tested(&mut self, pair: Pair, verdict: Result<(), FailureCode>) {
         let wanted = self.is_wanted(pair);
         let Some(listener) = self.listeners.get_mut(&pair) else { return };
@@ -146,7 +146,7 @@ impl Controller {
         }
     }
 
-    /// A node has restarted: what it was told, and what it said, is void.
+    /// A node has restarted: what it received and what it requested is void.
     pub fn restarted(&mut self, node: u32) {
         let pairs: Vec<Pair> = self.listeners.keys().copied().collect();
         for pair in &pairs {
@@ -282,7 +282,7 @@ impl Controller {
         self.settle(pair);
     }
 
-    /// Those that were refused are tested again, in the order in which they asked.
+    /// Refused requests are tested again, in the order in which they came.
     fn retry(&mut self) {
         let refused = |listener: &Listener| matches!(listener.state, State::Refused(_));
         for pair in self.pairs(refused) {
@@ -291,7 +291,7 @@ impl Controller {
         }
     }
 
-    /// Listeners of whom something holds, in the order in which they asked.
+    /// Listeners that fulfil a condition, in the order of their requests.
     fn pairs(&self, holds: impl Fn(&Listener) -> bool) -> Vec<Pair> {
         let mut found: Vec<(u64, Pair)> = self
             .listeners
@@ -397,7 +397,7 @@ impl Controller {
             UserSide::Edges(edges) => {
                 let edge = edges.get(pair.stream as usize);
                 let edge = edge.and_then(|(_, listeners)| listeners.get(pair.listener as usize)).copied();
-                // That it is not served any more a listener with MSRP hears from nobody but its talker.
+                // A listener with MSRP learns from its talker's declaration alone that it is not served any more.
                 if let Some(edge) = edge.filter(|_| verdict != Err(FailureCode(0))) {
                     self.send(edge, Message::Verdict(pair, verdict));
                 }
@@ -406,7 +406,7 @@ impl Controller {
         }
     }
 
-    /// Tells the talker's edge bridge what its listeners say together, if it is something else than before.
+    /// Sends the talker's edge bridge the merged declaration of its listeners, if it has changed.
     fn notify_listeners(&mut self, stream: u32) {
         let UserSide::Edges(edges) = &self.users else { return };
         let Some((edge, _)) = edges.get(stream as usize) else { return };

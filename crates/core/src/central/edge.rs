@@ -1,5 +1,5 @@
-//! An edge bridge of a network that is configured centrally, with users that speak MSRP: it hears them and answers what the CNC
-//! says, and decides nothing. Ports to other bridges take no part.
+//! An edge bridge of a centrally configured network whose users speak MSRP: it forwards what users declare to the CNC,
+//! declares what the CNC decides, and decides nothing itself. Ports to other bridges take no part.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use tautwire_wire::srp::{FailureInformation, ListenerDeclaration, MrpPdu, MsrpVa
 use crate::srp::SrClass;
 use crate::srp::mrp::{MrpTiming, Notice, Participant};
 
-/// What a user says by MSRP.
+/// What a user declares by MSRP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EdgeNote {
     /// A talker offers a stream, or does not any more.
@@ -77,7 +77,7 @@ impl EdgeBridge {
         self.ports.iter().flatten().map(Participant::deadline).min().unwrap_or(Instant::MAX)
     }
 
-    /// The next thing that a user says, and the port it stands behind.
+    /// The next declaration of a user, and the port to which the user is connected.
     pub fn poll_note(&mut self) -> Option<(usize, EdgeNote)> {
         self.notes.pop_front()
     }
@@ -121,7 +121,7 @@ impl EdgeBridge {
         }
     }
 
-    /// Declares on a talker's port what its listeners say; or nothing any more.
+    /// Declares the merged state of a stream's listeners on its talker's port; none withdraws it.
     pub fn declare_listeners(
         &mut self,
         now: Instant,
@@ -148,7 +148,7 @@ impl EdgeBridge {
         Some(matches!(declared, MsrpValue::TalkerAdvertise(_)))
     }
 
-    /// Says again all that the users declare: the CNC has restarted.
+    /// Sends again all that the users declare: the CNC has restarted.
     pub fn repeat_notes(&mut self) {
         for (port, participant) in self.ports.iter().enumerate() {
             for (value, declaration) in participant.iter().flat_map(Participant::registered) {

@@ -1,12 +1,13 @@
-//! A node of central configuration as frames see it: its channels, what waits for its processor, CUC and CNC where they are, and its
-//! part in MSRP and MVRP; octets in and octets out.
+//! A node of central configuration at the level of frames: its channels, its queue for the processor, its CUC and CNC
+//! if it has them, and its part in MSRP and MVRP; octets in and octets out.
 //!
-//! A frame is acknowledged when it comes in; what it says waits till who drives the node takes it ([`CentralNode::take_work`]) and has
-//! it done. A test of the CNC goes before all that waits, behind other tests. Not here: how long work takes, tests, what a configuration
-//! means for the data plane.
+//! A frame is acknowledged when it is received; its content waits until the driver takes it
+//! ([`CentralNode::take_work`]) and processes it. A test of the CNC goes before all other waiting work, after other
+//! tests. Not here: how long work takes, tests, what a configuration means for the data plane.
 //!
-//! Invariant: octets that cannot be read, that name a node to which the node has no channel or whose address is not the frame's, or that
-//! number a stream or a listener that there is not, change nothing: they are counted ([`CentralNode::refused`]).
+//! Invariant: octets that cannot be parsed, that name a node to which the node has no channel, whose address does not
+//! fit the frame's, or that number an unknown stream or listener, change nothing but a counter
+//! ([`CentralNode::refused`]).
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -20,7 +21,7 @@ use super::{Channel, ChannelTiming, Controller, ControllerAction, Segment, UserC
 use crate::control::{Event, Machine, Output};
 use crate::srp::SrpNode;
 
-/// As what a node hears a message.
+/// The role in which a node receives a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     /// As CUC.
@@ -56,13 +57,14 @@ pub struct CentralNode {
     controller: Option<Controller>,
     users: Option<UserConfiguration>,
     work: VecDeque<Work>,
-    /// Messages that came in since that was asked.
+    /// Messages received since the last call.
     heard: VecDeque<(u32, Message)>,
     out: VecDeque<Output>,
 }
 
 impl CentralNode {
-    /// A node of this number, and what it has of MSRP and MVRP. `listeners` says how many each stream has that a message may name.
+    /// A node with this number, and its parts of MSRP and MVRP. `listeners` is the number of listeners of each stream,
+    /// which limits what a message may name.
     #[must_use]
     pub const fn new(number: u32, srp: SrpNode, listeners: Vec<u32>) -> Self {
         Self {
@@ -106,7 +108,7 @@ impl CentralNode {
         &mut self.srp
     }
 
-    /// Gives a message to another node's channel, or to the node itself as what it is heard there.
+    /// Passes a message to another node's channel, or, if it is for this node, processes it in the role `own`.
     pub fn send(&mut self, to: u32, message: Message, own: Role) {
         if to == self.number {
             self.work.push_back(Work::Heard(to, message, own));
@@ -115,7 +117,7 @@ impl CentralNode {
         }
     }
 
-    /// The next message that came in, and from where, to be told of.
+    /// The next message received, and its sender, to be reported.
     pub fn poll_heard(&mut self) -> Option<(u32, Message)> {
         self.heard.pop_front()
     }
@@ -137,7 +139,7 @@ impl CentralNode {
         self.work.pop_front()
     }
 
-    /// CUC or CNC hear a message.
+    /// CUC or CNC receives a message.
     pub fn hear(&mut self, from: u32, message: &Message, role: Role) {
         match (role, &mut self.controller, &mut self.users) {
             (Role::Network, Some(controller), _) => controller.hear(from, message),
@@ -146,7 +148,7 @@ impl CentralNode {
         }
     }
 
-    /// CUC and CNC hear that a node has restarted.
+    /// CUC and CNC are notified that a node has restarted.
     pub fn restarted(&mut self, peer: u32) {
         if let Some(controller) = &mut self.controller {
             controller.restarted(peer);
@@ -185,7 +187,7 @@ impl CentralNode {
         }
     }
 
-    /// What a message that comes from another node is heard as.
+    /// The role that receives a message from another node.
     fn role(&self, message: &Message) -> Role {
         let speaks_for_users = self.users.is_some();
         match message {

@@ -1,4 +1,4 @@
-//! The central user configuration (CUC): speaks for end stations that do not know of reservations but ask and offer.
+//! The central user configuration (CUC): requests and offers streams for end stations that have no reservation protocol.
 
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -22,7 +22,7 @@ pub struct UserConfiguration {
     offered: BTreeSet<u32>,
     asked: BTreeSet<Pair>,
     served: BTreeSet<Pair>,
-    /// Streams that their talkers were told to send.
+    /// Streams whose talkers were configured to send.
     sent: BTreeSet<u32>,
     out: VecDeque<(u32, Message)>,
 }
@@ -75,7 +75,7 @@ impl UserConfiguration {
         }
     }
 
-    /// A node has restarted: an end station asks for nothing any more, a CNC has to be told all.
+    /// A node has restarted: an end station requests nothing any more, a CNC needs all requests again.
     pub fn restarted(&mut self, node: u32) {
         if node == self.controller {
             let offers = self.offered.iter().map(|stream| Message::Offer(*stream));

@@ -1,7 +1,8 @@
 //! Best master selection (IEEE Std 802.1AS-2020, 10.3): every node compares what its neighbours announce with itself.
 //!
-//! Smaller is better: system identity, steps removed, source port, receiving port. Announces of the node's own, through
-//! the node, and 255 steps away are not heard. What is not repeated within three intervals is forgotten.
+//! Smaller is better: system identity, steps removed, source port, receiving port. Announces of the node's own,
+//! announces that passed the node, and those 255 steps away are ignored. An announce that is not repeated within three
+//! intervals expires.
 
 use alloc::vec::Vec;
 
@@ -76,7 +77,7 @@ impl BestMaster {
         Self { own, domain, ports: alloc::vec![None; ports], capable: alloc::vec![false; ports] }
     }
 
-    /// asCapable of a port changed. What a port heard that is not capable any more is forgotten.
+    /// asCapable of a port changed. Announces received on a port that is not capable any more are removed.
     pub fn set_capable(&mut self, port: usize, capable: bool) {
         self.capable[port] = capable;
         if !capable {
@@ -112,7 +113,7 @@ impl BestMaster {
             source: header.source,
             port: number(port),
         };
-        // The neighbour that is followed may also tell something worse.
+        // The neighbour that is followed may also announce a worse vector.
         let replaces = |old: &Heard| vector < old.vector || vector.source == old.vector.source;
         if self.ports[port].as_ref().is_none_or(replaces) {
             let until = now + timeout(header.log_interval);
@@ -121,7 +122,7 @@ impl BestMaster {
         }
     }
 
-    /// What a port heard counts no more: its master sends no syncs.
+    /// The announce received on a port is removed: its master sends no syncs.
     pub fn lose(&mut self, port: usize) {
         self.ports[port] = None;
     }
@@ -159,7 +160,7 @@ impl BestMaster {
             if heard.is_some_and(|heard| heard.vector.port == number(port)) {
                 return PortRole::Slave;
             }
-            // What this node would tell there.
+            // What this node would announce there.
             let source = PortIdentity { clock: self.own.identity, port: number(port) };
             let master = PriorityVector { source, port: number(port), ..best };
             let other = self.ports[port].as_ref().map(|heard| PriorityVector {

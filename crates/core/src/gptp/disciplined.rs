@@ -49,7 +49,7 @@ impl DisciplinedClock {
         Instant::from_ps(self.since.as_ps().saturating_add(elapsed))
     }
 
-    /// Does at `now` what a servo says.
+    /// Applies at `now` an adjustment of a servo.
     pub fn adjust(&mut self, now: Instant, adjustment: Adjustment) {
         (self.base, self.since) = (self.reading(now), now);
         match adjustment {

@@ -1,5 +1,4 @@
-//! Machines of the generalized precision time protocol (IEEE Std 802.1AS-2020): who is the master, how long is a link,
-//! what is the time.
+//! Machines of the generalized precision time protocol (IEEE Std 802.1AS-2020): best master, link delay, and time.
 //!
 //! ```text
 //!  Announce ─► best_master.rs ─► roles of the ports

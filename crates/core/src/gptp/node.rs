@@ -1,9 +1,9 @@
-//! A time-aware system as a whole: the machines of all its ports with their timers (IEEE Std 802.1AS-2020, clauses 10 and 11).
+//! A time-aware system: the machines of all its ports with their timers (IEEE Std 802.1AS-2020, clauses 10 and 11).
 //!
-//! The driver brings messages with the reading at which their time-stamp point passed, and time; it takes messages, and tells of
-//! each when it left. Two-step: what a sync or an answer could not know yet is in its follow-up. A bridge sends a sync on at once
-//! when its follow-up is in; what lies between is in the correction. Three intervals without a sync end a master, as three without an
-//! announce do.
+//! The driver gives messages with the reading at which their time-stamp point passed, and time; it takes messages, and
+//! reports when each left. Two-step: a follow-up carries what a sync or a response could not contain yet. A bridge
+//! sends a sync on at once when its follow-up has come; the residence time is in the correction. A master is lost
+//! after three intervals without a sync, or three without an announce.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -38,7 +38,7 @@ pub struct GptpConfig {
     pub delay_max: Duration,
     /// Most requests without an answer that leave a port capable.
     pub lost_max: u32,
-    /// Per port: the delay asymmetry that is told, in picoseconds of the neighbour's clock.
+    /// Per port: the configured delay asymmetry, in picoseconds of the neighbour's clock.
     pub asymmetries: Vec<i64>,
 }
 
@@ -61,7 +61,7 @@ pub struct GptpNode {
     config: GptpConfig,
     ports: Vec<Port>,
     best: BestMaster,
-    /// What the slave port heard, which port it is, and until when it holds.
+    /// What the slave port received, which port it is, and until when it is valid.
     time: Option<(SyncReceived, usize, Instant)>,
     out: VecDeque<(usize, PtpMessage)>,
     next_sync: Instant,
@@ -143,7 +143,7 @@ impl GptpNode {
                 let before = self.best.grandmaster();
                 self.best.receive(now, port, message);
                 if self.best.grandmaster() != before {
-                    // Others hear of the change at once.
+                    // The change is announced at once.
                     self.next_announce = now;
                 }
             }
@@ -243,7 +243,7 @@ impl GptpNode {
         &self.ports[port].delay
     }
 
-    /// Best master selection hears whether a port is capable.
+    /// Best master selection is notified whether a port is capable.
     fn look_at(&mut self, port: usize) {
         let capable = self.ports[port].up && self.ports[port].delay.is_capable();
         self.best.set_capable(port, capable);

@@ -39,7 +39,7 @@ struct Exchange {
     done: bool,
 }
 
-/// Asks the neighbour of a port.
+/// Requests of a port to its neighbour.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PeerDelay {
     config: PeerDelayConfig,
@@ -81,7 +81,7 @@ pub fn reading_ps(reading: Instant) -> i128 {
 }
 
 impl PeerDelay {
-    /// A port that asks from `now` on.
+    /// A port that sends requests from `now` on.
     #[must_use]
     pub fn new(config: PeerDelayConfig, now: Instant) -> Self {
         Self {
@@ -103,7 +103,7 @@ impl PeerDelay {
         self.next
     }
 
-    /// The request that is due at `now`. Its driver tells when it left ([`Self::sent`]).
+    /// The request that is due at `now`. Its driver reports when it left ([`Self::sent`]).
     pub fn poll(&mut self, now: Instant) -> Option<PtpMessage> {
         if now < self.next {
             return None;

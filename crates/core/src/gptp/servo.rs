@@ -1,8 +1,8 @@
 //! A servo: follows the grandmaster's time with a clock whose rate can be set (proportional and integral, in integers).
 //!
-//! The standard leaves it open. With these weights (7/10 and 3/10 of the offset per interval) an offset is halved in about an
-//! interval, and a constant difference of rate leaves none. Where the difference of rate alone makes an offset that is stepped in every
-//! interval, two steps in a row tell it.
+//! The standard leaves it open. With these weights (7/10 and 3/10 of the offset per interval) an offset is halved in
+//! about an interval, and a constant difference of rate leaves none. If the difference of rate alone makes an offset
+//! that is stepped in every interval, two successive steps measure the rate.
 
 use tautwire_units::Duration;
 

@@ -56,7 +56,7 @@ impl PortBandwidth {
         Ok(())
     }
 
-    /// Promises `slope` to a class without a test, as what stood before does.
+    /// Reserves `slope` for a class without a test, as for an existing reservation.
     pub fn hold(&mut self, class: usize, slope: u64) {
         self.held[class] += slope;
     }

@@ -34,14 +34,14 @@ pub struct PortConfig {
     pub rate: BitRate,
     /// Longest MSDU.
     pub frame_size_max: u16,
-    /// Latency of the device before the port, beside that of waiting and sending.
+    /// Latency of the device before the port, in addition to waiting and transmission.
     pub device: Duration,
 }
 
 /// A bridge: its classes, ports and limits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BridgeConfig {
-    /// Bridge identifier, told with failures.
+    /// Bridge identifier, sent with failures.
     pub id: u64,
     /// Classes, highest first.
     pub classes: Vec<SrClass>,
@@ -203,7 +203,7 @@ impl SrpBridge {
         &self.ports[port]
     }
 
-    /// Reservations by egress port and stream, with the time since which they stand.
+    /// Reservations by egress port and stream, with the time of their creation.
     pub fn reservations(&self) -> impl Iterator<Item = (usize, StreamId, Instant)> {
         let ports = self.egress.iter().enumerate();
         ports.flat_map(|(port, egress)| egress.reserved().map(move |(stream, since)| (port, stream, since)))
@@ -264,7 +264,7 @@ impl SrpBridge {
         changed
     }
 
-    /// Declares what follows from what is registered, as far as what was heard can have changed it.
+    /// Declares what follows from the registrations, as far as the received changes can have affected it.
     fn settle(&mut self, now: Instant, heard: &Heard) {
         let (mut changed, gone) = self.table.update(&self.config, &self.talkers, &heard.talkers);
         for stream in &gone {
@@ -328,7 +328,7 @@ impl SrpBridge {
     ) -> Vec<BTreeSet<StreamId>> {
         let ports = self.ports.len();
         let mut declares = alloc::vec![BTreeSet::new(); ports];
-        // Ports to go through, and whether all that ask there are to be gone through again.
+        // Ports to recompute, and whether all requested streams there are to be tested again.
         let mut dirty: BTreeMap<usize, bool> = (0..ports).map(|port| (port, false)).collect();
         let mut first = alloc::vec![true; ports];
         let mut from = 0;
@@ -418,7 +418,7 @@ impl SrpBridge {
         })
     }
 
-    /// What the listeners of a stream say together, where it can go out.
+    /// The merged declaration of a stream's listeners, on the ports where it can be forwarded.
     fn merged(&self, stream: &StreamId) -> Option<ListenerDeclaration> {
         let at = |port: usize| {
             let verdict = self.egress[port].verdict(stream)?;

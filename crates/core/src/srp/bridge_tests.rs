@@ -1,6 +1,6 @@
-//! The whole recomputation of a bridge, as a measure for the one that looks at changes alone.
+//! The full recomputation of a bridge, as a reference for the incremental one.
 //!
-//! It has the participants and what they tell of talkers in common with `bridge.rs`, and nothing else.
+//! It shares with `bridge.rs` the participants and the talkers that they register, and nothing else.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec;
@@ -32,9 +32,9 @@ struct Recomputed {
     talkers: Vec<Talkers>,
     table: BTreeMap<StreamId, Entry>,
     arrivals: u64,
-    /// Reservations by egress port, with the time since which they stand.
+    /// Reservations by egress port, with the time of their creation.
     reserved: BTreeMap<(usize, StreamId), Instant>,
-    /// Streams that had to give way on a port, until they are served again.
+    /// Streams that were preempted on a port, until they are served again.
     preempted: BTreeSet<(usize, StreamId)>,
     bandwidth: Vec<PortBandwidth>,
 }
@@ -225,7 +225,7 @@ impl Recomputed {
                 let asked = listeners
                     .get(stream)
                     .is_some_and(|declared| *declared != ListenerDeclaration::AskingFailed);
-                // Streams that ask first, among them by rank, age and arrival.
+                // Requested streams first, among them by rank, age and arrival.
                 let key = (!asked, registration.talker.rank, since.is_none(), since, entry.arrived, *stream);
                 candidates.push((key, registration.talker));
             }
@@ -272,7 +272,7 @@ impl Recomputed {
         verdicts
     }
 
-    /// A reservation that does not hold any more gave way: its reason stays until it is served again.
+    /// A reservation that is lost was preempted: its failure reason stays until it is served again.
     fn mark_preempted(
         &mut self,
         place: (usize, StreamId),
@@ -368,7 +368,7 @@ use tautwire_wire::srp::{AttributeEvent, DomainValue, Entry as PduEntry, pack};
 const STREAMS: u16 = 8;
 const PORTS: usize = 3;
 
-/// What a neighbour of a port says, or what happens to the port.
+/// What a neighbour declares on a port, or what happens to the port.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Talker { stream: u16, size: u16, class: usize, emergency: bool, failed: bool, shared: bool, leaves: bool },
@@ -476,7 +476,7 @@ fn config(streams_max: usize, reservations_max: usize, fan_in_max: usize) -> Bri
     }
 }
 
-/// Whatever two bridges hear, one that looks at what changed and one that computes all anew.
+/// The incremental bridge and the recomputing one agree after any events.
 fn hold(config: BridgeConfig, events: &[(usize, Event)]) -> Result<(), TestCaseError> {
     let mut now = Instant::ZERO;
     let mut bridge = SrpBridge::new(config.clone(), 1, now);

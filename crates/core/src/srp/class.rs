@@ -3,7 +3,7 @@
 use tautwire_units::{BitRate, Duration};
 use tautwire_wire::srp::{DomainValue, TalkerValue};
 
-/// Preamble, start of frame and gap: what a frame costs beside its octets.
+/// Preamble, start of frame and gap: what a frame costs in addition to its octets.
 const MEDIA_OCTETS: u64 = 20;
 /// Addresses and type 14, tag 4, FCS 4: 42 with the media's 20.
 const FRAME_OCTETS: u64 = 22;
@@ -35,7 +35,7 @@ impl SrClass {
         Self { domain, interval: Duration::from_us(125), delta_percent: 75 }
     }
 
-    /// Class B by default: priority 2, 250 us, nothing beside what class A leaves.
+    /// Class B by default: priority 2, 250 us, no bandwidth beyond what class A leaves.
     #[must_use]
     pub const fn b() -> Self {
         let domain = DomainValue { class: 5, priority: 2, vlan: 2 };
@@ -43,14 +43,14 @@ impl SrClass {
     }
 }
 
-/// Bits in a second that a stream needs of a port, rounded up; the most there is if that cannot be told.
+/// Bits in a second that a stream needs of a port, rounded up; the maximum on overflow.
 #[must_use]
 pub fn idle_slope(talker: &TalkerValue, class: &SrClass) -> u64 {
     slope_of(u64::from(talker.frame_size_max), u64::from(talker.interval_frames_max), class.interval)
 }
 
-/// Bits in a second that so many frames in a class measurement interval need, with payloads of so many octets at most: rounded
-/// up; the most there is if that cannot be told.
+/// Bits in a second that so many frames in a class measurement interval need, with payloads of at most so many octets:
+/// rounded up; the maximum on overflow.
 #[must_use]
 pub fn slope_of(payload: u64, frames: u64, interval: Duration) -> u64 {
     let frame = payload.saturating_add(FRAME_OCTETS + CLOCK_OCTETS).max(FRAME_OCTETS_MIN);

@@ -1,9 +1,10 @@
 //! An egress port of a bridge: which streams it can take, and what is locked for them (IEEE Std 802.1Q-2022, 35.2.4).
 //!
-//! The streams that listeners ask for are served by rank, then by the age of their reservation, then by the order in which they came;
-//! the others are tested against what these leave. While all that ask are served, their order does not matter: what
-//! goes gives back, what comes takes, and of those that nobody asks for only such are tested again whose answer depends on the
-//! difference. Once one that asks is not served, all that ask at the port are gone through again.
+//! Streams that listeners request are served by rank, then by the age of their reservation, then by the order of
+//! arrival; the others are tested against the remaining bandwidth. While all requested streams are served, their order
+//! does not matter: a stream that leaves frees bandwidth, one that comes takes it, and of the streams without a
+//! request only those are tested again whose verdict depends on the difference. As soon as one requested stream is not
+//! served, all requested streams of the port are tested again.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -21,7 +22,7 @@ pub(super) struct Candidate {
     /// Bits in a second.
     pub(super) slope: u64,
     pub(super) rank: Rank,
-    /// Whether a listener asks for it at the port.
+    /// Whether a listener requests it at the port.
     pub(super) asked: bool,
     pub(super) arrived: u64,
 }
@@ -60,11 +61,11 @@ struct Lock {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Egress {
     slots: BTreeMap<StreamId, Slot>,
-    /// Streams that nobody asks for: rank, class, slope.
+    /// Streams without a request: rank, class, slope.
     idle: BTreeSet<(Rank, usize, u64, StreamId)>,
     asked: BTreeSet<StreamId>,
     reserved: BTreeMap<StreamId, Lock>,
-    /// Streams that had to give way, until they are served again.
+    /// Streams that were preempted, until they are served again.
     preempted: BTreeSet<StreamId>,
     bandwidth: PortBandwidth,
     /// What streams that cannot be displaced hold, for those that displace others.
@@ -96,7 +97,7 @@ impl Egress {
         &self.bandwidth
     }
 
-    /// What is reserved, with the times since which it stands.
+    /// Reserved streams, with the time of their reservation.
     pub(super) fn reserved(&self) -> impl Iterator<Item = (StreamId, Instant)> {
         self.reserved.iter().map(|(stream, lock)| (*stream, lock.since))
     }
@@ -111,13 +112,13 @@ impl Egress {
         self.slots.get(stream).map(|slot| slot.verdict)
     }
 
-    /// A stream is not known any more: it does not have to give way.
+    /// A stream is not registered any more: it does not count as preempted.
     pub(super) fn forget(&mut self, stream: &StreamId) {
         self.preempted.remove(stream);
     }
 
-    /// Takes what became of streams, goes through all that ask again if that is needed or `again` says so, and
-    /// gives the streams whose verdict changed.
+    /// Takes the changes of streams, tests all requested ones again if that is needed or `again` is set, and gives the
+    /// streams whose verdict changed.
     pub(super) fn update(
         &mut self,
         now: Instant,
@@ -137,7 +138,7 @@ impl Egress {
             match news {
                 None => drop(self.slots.remove(&stream)),
                 Some(news) => {
-                    // Of a candidate it is told below.
+                    // The verdict of a candidate is decided below.
                     let registration = before.map_or(Err(FailureCode(0)), |slot| slot.verdict);
                     let verdict = news.map_or_else(Err, |_| registration);
                     self.slots.insert(stream, Slot { verdict, candidate });
@@ -178,7 +179,7 @@ impl Egress {
         }
     }
 
-    /// Gives back and locks for the streams that changed alone, if all that ask have room; else changes nothing.
+    /// Reserves and releases for the changed streams alone, if all requested ones have room; else changes nothing.
     fn settle_simply(
         &mut self,
         now: Instant,
@@ -234,8 +235,8 @@ impl Egress {
         true
     }
 
-    /// Streams that nobody asks for whose answer is another one after what is held changed: their slope is between
-    /// what was left and what is left.
+    /// Streams without a request whose verdict changes with the reserved bandwidth: their slope is between the
+    /// bandwidth left before and the bandwidth left after.
     fn between(&self, rank: Rank, before: &PortBandwidth, after: &PortBandwidth) -> Vec<StreamId> {
         let mut found = Vec::new();
         for class in 0..before.classes() {
@@ -250,7 +251,7 @@ impl Egress {
         found
     }
 
-    /// Goes through all that ask at the port, and then through the others.
+    /// Tests all streams requested at the port, and then the others.
     fn decide(&mut self, now: Instant, pool: &mut Pool, changed: &mut BTreeSet<StreamId>) {
         let before = core::mem::take(&mut self.reserved);
         pool.count -= before.len();
@@ -293,7 +294,7 @@ impl Egress {
         }
     }
 
-    /// Says of a stream whether it is served, or could be. A reservation that does not hold any more gave way: its reason
+    /// Records whether a stream is served, or could be. A reservation that is lost was preempted: its failure reason
     /// stays until it is served again.
     fn judge(
         &mut self,

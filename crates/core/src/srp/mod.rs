@@ -5,9 +5,9 @@
 //!         ◄─ Ready, ReadyFailed, AskingFailed ─ merged, bandwidth locked ─ Ready, AskingFailed ─
 //! ```
 //!
-//! `class.rs` says what a stream costs and how late a port makes it, `bandwidth.rs` what a port may still
-//! promise, `talkers.rs` which of a talker's values counts, `table.rs` which streams a bridge takes on, `egress.rs` which of them go out
-//! of a port; `vlans.rs` is MVRP of a node, `node.rs` all of a node, octets in and octets out.
+//! `class.rs` computes the bandwidth of a stream and its latency at a port, `bandwidth.rs` what a port can still
+//! reserve, `talkers.rs` which of a talker's values is valid, `table.rs` which streams a bridge accepts, `egress.rs`
+//! which of them leave a port; `vlans.rs` is MVRP of a node, `node.rs` the full node, octets in and octets out.
 
 pub mod bandwidth;
 pub mod bridge;

@@ -1,8 +1,8 @@
-//! A node of stream reservation as frames see it: MSRP and MVRP of a bridge or an end station, MRPDUs in and out as octets.
+//! A node of stream reservation at the level of frames: MSRP and MVRP of a bridge or an end station, MRPDUs in and out as octets.
 //!
-//! Its timers run on its clock, in steps if its software looks at them in steps; it sends when it has looked at them. Octets that cannot
-//! be read change nothing. Not here: what its applications want (who drives it asks the station), what a registration means for
-//! the data plane.
+//! Its timers run on its clock, in steps if its software polls them in steps; it sends after it has polled them.
+//! Octets that cannot be parsed change nothing. Not here: the requests of its applications (the driver makes them at
+//! the station), what a registration means for the data plane.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -36,7 +36,7 @@ pub struct TimerSteps {
     pub period: Duration,
     /// Where the first begins.
     pub from: Instant,
-    /// Whether they count from the last MRPDU that was heard.
+    /// Whether they count from the last MRPDU that was received.
     pub restart: bool,
 }
 
@@ -48,7 +48,7 @@ pub struct SrpNode {
     /// Ports that take part.
     ports: usize,
     steps: Option<TimerSteps>,
-    /// Whether a registration of MSRP changed since that was asked.
+    /// Whether a registration of MSRP changed since the last call.
     changed: bool,
     out: VecDeque<Output>,
 }
@@ -66,7 +66,7 @@ impl SrpNode {
         &self.part
     }
 
-    /// See there: to ask a station, or to have an edge bridge declare.
+    /// As [`Self::part`], mutable: to request at a station, or to declare at an edge bridge.
     pub const fn part_mut(&mut self) -> &mut SrpPart {
         &mut self.part
     }
@@ -76,7 +76,7 @@ impl SrpNode {
         &mut self.vlans
     }
 
-    /// Whether a registration of MSRP may have changed since this was asked last.
+    /// Whether a registration of MSRP may have changed since the last call.
     pub const fn take_changed(&mut self) -> bool {
         core::mem::replace(&mut self.changed, false)
     }
@@ -183,7 +183,7 @@ impl Machine for SrpNode {
         let due = streams.into_iter().chain(self.vlans.deadline()).filter(|due| *due < Instant::MAX);
         let deadline = due.min()?;
         let Some(TimerSteps { period, from, restart }) = self.steps else { return Some(deadline) };
-        // Behind an MRPDU a whole step passes first.
+        // After an MRPDU a full step passes first.
         let from = if restart { from + period } else { from };
         if deadline <= from {
             return Some(from);

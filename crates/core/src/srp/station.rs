@@ -1,7 +1,7 @@
 //! An end station of MSRP: talks, listens, or both (IEEE Std 802.1Q-2022, 35.2.3).
 //!
-//! A listener asks for a stream whether or not a talker has offered it: without an offer, with a failed one or with one that comes too
-//! late it says so (asking failed).
+//! A listener requests a stream whether or not a talker has offered it: without an offer, with a failed one or with
+//! one that is too late it declares asking failed.
 
 use alloc::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::class::SrClass;
 use super::mrp::{MrpTiming, Participant};
 use super::talkers::{Declarations, Talkers, declare};
 
-/// How a stream stands for its listener.
+/// The state of a stream for its listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Offer {
     /// No talker is known.
@@ -111,14 +111,14 @@ impl SrpStation {
         self.participant.deadline()
     }
 
-    /// What the listeners of a stream say, for a talker that offers it: it may send at ready and ready failed.
+    /// The merged declaration of a stream's listeners, for its talker: it may send at ready and ready failed.
     #[must_use]
     pub fn listeners(&self, stream: StreamId) -> Option<ListenerDeclaration> {
         self.talks.get(&stream)?;
         self.participant.registration(&MsrpValue::Listener(stream)).flatten()
     }
 
-    /// How a stream stands, for its listener.
+    /// The state of a stream, for its listener.
     #[must_use]
     pub fn offer(&self, stream: StreamId) -> Offer {
         let Some(registration) = self.talkers.get(&stream) else { return Offer::None };

@@ -1,8 +1,8 @@
 //! The table of talkers of a bridge: at which port each stream comes in, in the order of arrival, and which the bridge takes on at no
 //! port (IEEE Std 802.1Q-2022, 35.2.2.8.7).
 //!
-//! Those that came first keep their places. So a stream that comes is held against those that are there, and only if one that
-//! was taken on goes or changes, and another was refused, all are gone through again.
+//! Streams that came first keep their places. So a new stream is compared with those that are there; only if an
+//! accepted one leaves or changes, and another was refused, are all examined again.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;

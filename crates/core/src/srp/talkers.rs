@@ -1,7 +1,7 @@
-//! Which value of a talker counts on a port: the one heard last (IEEE Std 802.1Q-2022, 35.2.6).
+//! Which value of a talker is valid on a port: the one received last (IEEE Std 802.1Q-2022, 35.2.6).
 //!
-//! Advertise, failed, and an advertise with other figures are different attributes to MRP. The one heard last takes the place
-//! of the others at once, without waiting for their leave timers.
+//! Advertise, failed, and an advertise with other figures are different attributes to MRP. The one received last
+//! replaces the others at once, without waiting for their leave timers.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use tautwire_wire::srp::{
 
 use super::mrp::{Notice, Participant};
 
-/// What a talker says on a port.
+/// What a talker declares on a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct TalkerRegistration {
     pub(super) talker: TalkerValue,
@@ -29,7 +29,7 @@ pub(super) struct Talkers {
 }
 
 impl Talkers {
-    /// Hears what a participant has to tell, and passes on of which values that is; gives whether anything did change.
+    /// Takes a participant's indications, and passes on the values concerned; true if any changed.
     pub(super) fn hear(
         &mut self,
         participant: &mut Participant<MsrpValue>,

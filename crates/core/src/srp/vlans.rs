@@ -17,7 +17,7 @@ pub type VlanReason = Option<(u32, bool)>;
 pub struct VlanNode {
     part: Part,
     wanted: BTreeMap<MvrpValue, BTreeSet<VlanReason>>,
-    /// Whether a registration changed since that was asked.
+    /// Whether a registration changed since the last call.
     changed: bool,
 }
 
@@ -146,7 +146,7 @@ impl VlanNode {
         }
     }
 
-    /// Whether a registration may have changed since this was asked last; of a node that begins, it may.
+    /// Whether a registration may have changed since the last call; true for a new node.
     pub const fn take_changed(&mut self) -> bool {
         core::mem::replace(&mut self.changed, false)
     }
@@ -157,7 +157,7 @@ fn participant(timing: MrpTiming, seed: u64, place: u64, now: Instant) -> Partic
     Participant::new(timing, seed.wrapping_mul(1_000).wrapping_add(500 + place), now)
 }
 
-/// A station does nothing with what it hears.
+/// A station ignores its indications.
 fn heed(participant: &mut Participant<MvrpValue>) {
     while participant.poll_indication().is_some() {}
 }

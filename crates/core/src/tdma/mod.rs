@@ -1,20 +1,21 @@
-//! Time division multiple access as in RTnet: master, standby master and slaves, and what each sends when.
+//! Time division multiple access as in RTnet: master, standby master and slaves, and when each sends what.
 //!
-//! In: synchronisation frames heard, frames of the applications, the node's own clock. Out: when to act
-//! next, and then what to send: the synchronisation frame that opens a cycle, or the frame of a slot.
-//! Every basic cycle is opened by the active master. A station reckons its slots from the last cycle that
-//! it heard opened, by its own clock, corrected by what the synchronisation frame says: the cycle began
-//! when the frame arrived, less its travel time, less what it left too late. A station that did not hear
-//! a cycle opened is silent in it. The standby watches: if a cycle is not opened until its offset in it,
-//! it opens that cycle itself, with the start that the cycle had by its own reckoning, and all further
-//! ones. Invariants: one frame a slot and cycle at most, however often it is opened; a frame handed over after the start of a slot waits for
-//! another, and is given up if no slot takes it in its lifetime: what could not be sent is lost and not late; real-time frames go before ordinary ones where a slot carries both, and messages of the start-up behind all, so that
-//! a station that comes back delays nobody.
+//! In: received synchronisation frames, frames of the applications, the node's own clock. Out: when to act next, and
+//! then what to send: the synchronisation frame that opens a cycle, or the frame of a slot. The active master opens
+//! every basic cycle. A station computes its slots from the last cycle of which it received the opening, by its own
+//! clock, corrected by the synchronisation frame: the cycle began at the frame's arrival, less its travel time, less
+//! its delay in the sender. A station that did not receive the opening of a cycle is silent in it. The standby
+//! monitors: if a cycle is not opened before the standby's offset in it, it opens that cycle itself, with the start of
+//! the cycle by its own clock, and all further ones. Invariants: at most one frame a slot and cycle, even if the cycle
+//! is opened several times; a frame handed over after the start of a slot waits for another one, and is discarded if
+//! no slot takes it in its lifetime: such a frame is lost and not late; where a slot carries both, real-time frames go
+//! before ordinary ones, and messages of the start-up after all, so that a station that comes back delays no other.
 //!
-//! A station that is to find out how long frames travel asks the master in its first slot, and lends it a slot of a later
-//! cycle for the reply; of both frames' stamps follows the time (calibration). That is repeated, and the mean is kept.
+//! A station that is to measure the travel time of frames sends a request to the master in its first slot, and lends
+//! it a slot of a later cycle for the reply; the stamps of both frames give the time (calibration). The measurement is
+//! repeated, and the mean is kept.
 //!
-//! Not here: the frames on the wire and the tunnel of ordinary ones (`tautwire-wire`, `tdma/`), fragments (`fragment.rs`).
+//! Not here: the frames on the wire and the tunnel of ordinary frames (`tautwire-wire`, `tdma/`), fragments (`fragment.rs`).
 
 pub mod start_up;
 
@@ -75,7 +76,7 @@ pub enum TdmaRole {
     Slave,
 }
 
-/// What a synchronisation frame says.
+/// The contents of a synchronisation frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Synchronisation {
     /// Number of the cycle.
@@ -97,13 +98,13 @@ pub enum TdmaAction<F> {
     Pass,
     /// Gives a frame up that no slot has taken in its lifetime; the slot is still to be used.
     Expire(F),
-    /// Asks the master how long frames travel, in a slot of its own.
+    /// Measures the travel time of frames by a request to the master, in a slot of its own.
     Calibrate(CalibrationRequest),
     /// The master answers such a question, in the slot that it was lent.
     Reply(CalibrationReply),
 }
 
-/// What a station asks to find out how long frames travel.
+/// A station's request to measure the travel time of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CalibrationRequest {
     /// When the request leaves, by the station's clock.
@@ -117,7 +118,7 @@ pub struct CalibrationRequest {
 /// What the master replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CalibrationReply {
-    /// Who asked.
+    /// The station that sent the request.
     pub to: u32,
     /// When the request left, by the station's clock.
     pub requested: Instant,
@@ -169,7 +170,7 @@ pub struct TdmaStation<F> {
     config: TdmaConfig,
     /// Whether it opens the cycles.
     active: bool,
-    /// The current cycle; none before the first that a slave hears of.
+    /// The current cycle; none before a slave receives the first one.
     cycle: Option<Cycle>,
     /// The first slot of this cycle that did not come yet.
     next: usize,
@@ -295,7 +296,7 @@ impl<F: Copy> TdmaStation<F> {
         Ok(())
     }
 
-    /// A synchronisation frame has arrived at `now`. A standby that has taken over gives way to it.
+    /// A synchronisation frame has arrived at `now`. A standby that has taken over becomes passive again.
     pub fn hear(&mut self, now: Instant, heard: Synchronisation) {
         if self.active && self.config.role == TdmaRole::Master {
             return;
@@ -351,8 +352,8 @@ impl<F: Copy> TdmaStation<F> {
         Some(TdmaAction::Synchronise(Synchronisation { cycle: number, transmitted: now, scheduled: start }))
     }
 
-    /// A master that is back at `now` where nobody stands in for it opens cycles anew, from number zero, when all have run out
-    /// of the slots of the last one it opened: two cycles from now.
+    /// A master that comes back at `now`, when no standby acts for it, opens cycles anew from number zero, when all
+    /// slots of the last cycle that it opened have passed: two cycles from now.
     pub fn reopen(&mut self, now: Instant) {
         let end = now + self.config.cycle + self.config.cycle;
         self.active = true;
@@ -466,7 +467,7 @@ impl<F: Copy> TdmaStation<F> {
         self.owed.iter().enumerate().filter_map(due).min_by_key(|(_, due)| *due)
     }
 
-    /// What calibration makes of a slot: asks, or leaves it to the master; none if it may be used.
+    /// What calibration does with a slot: a request, or nothing in a slot lent to the master; none if the slot may be used.
     fn calibrate_in(&mut self, now: Instant, slot: TdmaSlot) -> Option<TdmaAction<F>> {
         let Cycle { number, .. } = self.cycle?;
         let calibration = self.calibration.as_mut()?;

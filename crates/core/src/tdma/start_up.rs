@@ -1,18 +1,20 @@
-//! Start-up of an RTnet as by RTcfg: who takes part, with which addresses, and when all are ready.
+//! Start-up of an RTnet as by RTcfg: the stations that take part, their addresses, and when all are ready.
 //!
-//! In: messages heard, the node's own clock, calibration done. Out: messages to send, and from when on the applications
-//! run. One station is the server (the master), which knows its clients. It invites each (stage 1) until it has heard
-//! of it; an invited client learns how long frames travel (`mod.rs`, calibration), announces itself to all until it is
-//! configured, and every station that has announced itself answers. So each knows all addresses before any application
-//! runs, and nobody asks at run time. The server hands a client its configuration (stage 2) in fragments, so many at
-//! once until they are acknowledged. Who is configured and knows all says that it is ready, again and again until it
-//! has heard so of all; who runs already answers that it is ready.
+//! In: received messages, the node's own clock, the end of calibration. Out: messages to send, and the time from which
+//! the applications run. One station is the server (the master), which has the list of its clients. It invites each
+//! (stage 1) until the client announces itself; an invited client calibrates (`mod.rs`), announces itself to all until
+//! it is configured, and every station that has announced itself answers. So each station has all addresses before any
+//! application runs, and needs no request at run time. The server sends a client its configuration (stage 2) in
+//! fragments, a limited number until they are acknowledged. A station that is configured and has all addresses
+//! announces that it is ready, repeatedly, until it has received the same of all; a station whose applications run
+//! already answers that it is ready.
 //!
-//! With heartbeats every client says in this rhythm that it lives. The server tells all of one that it has not heard for so
-//! many of them, takes it out of the table and invites it again. A node that comes back is silent until it is invited, and
-//! then starts up as at first; the others run on. A server that comes back invites all, and who runs announces itself as
-//! ready. Who was declared dead and lives does the same. Invariants: a lost message delays and never hinders;
-//! applications begin only when all stations are ready; the table of addresses shrinks by the server's word alone.
+//! With heartbeats every client sends one in each interval. If so many of a client's heartbeats are missing, the
+//! server declares it dead to all, removes it from the table and invites it again. A node that comes back is silent
+//! until it is invited, and then starts up as at first; the others run on. A server that comes back invites all, and
+//! stations that run announce themselves as ready. So does a station that was declared dead by mistake. Invariants: a
+//! lost message delays the start-up and never prevents it; applications start only when all stations are ready; only
+//! the server removes addresses from the table.
 //!
 //! Not here: messages on the wire (`tautwire-wire`, `tdma/start_up.rs`), slots (`mod.rs`).
 
@@ -21,7 +23,7 @@ use alloc::vec::Vec;
 
 use tautwire_units::{Duration, Instant};
 
-/// What stations say at start-up.
+/// Messages of the start-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StartUpMessage {
     /// Stage 1: a client is invited.
@@ -38,7 +40,7 @@ pub enum StartUpMessage {
     },
     /// Stage 2: a piece of the client's configuration.
     Configuration {
-        /// Its place in the whole.
+        /// Its offset in the configuration.
         offset: u32,
         /// Octets.
         length: u32,
@@ -52,14 +54,14 @@ pub enum StartUpMessage {
     Ready,
     /// The client lives.
     Heartbeat,
-    /// The server has not heard a station for too long.
+    /// The server has received nothing of a station for too long.
     Dead {
         /// Its number.
         station: u32,
     },
 }
 
-/// For whom a message is.
+/// Addressee of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Addressee {
     /// All stations.
@@ -92,7 +94,7 @@ pub struct StartUpConfig {
     pub own: u32,
     /// The server's.
     pub server: u32,
-    /// After which time a message that led to nothing is said again.
+    /// The time after which a message without effect is repeated.
     pub interval: Duration,
     /// Octets of a client's configuration.
     pub configuration: u32,
@@ -100,7 +102,7 @@ pub struct StartUpConfig {
     pub piece: u32,
     /// Pieces that are sent before an acknowledgement is waited for; not zero.
     pub burst: u32,
-    /// The rhythm in which clients say that they live; none: nobody asks.
+    /// The interval of the clients' heartbeats; none: no heartbeats.
     pub heartbeat: Option<Duration>,
     /// After so many of them without a sign the server takes a client for dead; not zero.
     pub silent_heartbeats: u32,
@@ -113,7 +115,7 @@ struct Client {
     acknowledged: Option<u32>,
     /// When pieces were last sent to it.
     sent_at: Option<Instant>,
-    /// When it was last heard.
+    /// When its last message came.
     heard: Instant,
 }
 
@@ -122,10 +124,10 @@ struct Client {
 pub struct StartUp {
     config: StartUpConfig,
     phase: StartUpPhase,
-    /// Whom it knows, and who is ready.
+    /// The stations whose addresses it has, and which are ready.
     known: Vec<bool>,
     ready: Vec<bool>,
-    /// Whom the server takes for dead: nobody waits for them.
+    /// Stations that the server declared dead: no other waits for them.
     absent: Vec<bool>,
     /// Of the server: by station.
     clients: Vec<Client>,
@@ -243,7 +245,7 @@ impl StartUp {
         again.into_iter().chain(beats.then_some(self.next_heartbeat)).min()
     }
 
-    /// Says again what led to nothing, and that it lives; the server looks who does not.
+    /// Repeats messages without effect, and sends heartbeats; the server looks for missing ones.
     pub fn act(&mut self, now: Instant) {
         if self.deadline().is_none_or(|due| now < due) {
             return;
@@ -262,7 +264,7 @@ impl StartUp {
         self.go_on(now);
     }
 
-    /// What it says next.
+    /// The next message to send.
     pub fn poll(&mut self) -> Option<(Addressee, StartUpMessage)> {
         self.out.pop_front()
     }
@@ -271,7 +273,7 @@ impl StartUp {
         self.config.own == self.config.server
     }
 
-    /// Whether something that it said may have led to nothing.
+    /// Whether a message that it sent may have had no effect.
     fn repeats(&self) -> bool {
         let waits = matches!(self.phase, StartUpPhase::Announced | StartUpPhase::Ready);
         waits || self.is_server() && !self.is_configured()
@@ -295,7 +297,7 @@ impl StartUp {
         }
     }
 
-    /// A client says that it lives; the server tells of those that have not.
+    /// A client sends a heartbeat; the server declares dead those whose heartbeats are missing.
     fn beat(&mut self, now: Instant, heartbeat: Duration) {
         if !self.is_server() {
             self.out.push_back((Addressee::Station(self.config.server), StartUpMessage::Heartbeat));
@@ -317,7 +319,7 @@ impl StartUp {
         (self.known[station], self.ready[station], self.absent[station]) = (false, false, true);
     }
 
-    /// The server invites: who is there already says so to all.
+    /// The server invites: a station that has announced itself already does so again.
     fn invited(&mut self, server: u32) {
         self.known[server as usize] = true;
         match self.phase {

@@ -106,8 +106,8 @@ fn pieces_behind_a_lost_one_are_not_taken_and_what_is_there_is_acknowledged() {
     assert_eq!(heard, [missed, missed]);
 }
 
-/// Stations with heartbeats of 4 ms that live on while `is_up` says so; who comes back starts anew. Gives them, and what was
-/// said as (millisecond, from, message).
+/// Stations with heartbeats of 4 ms that live while `is_up` is true; one that comes back starts anew. Gives them, and
+/// the messages as (millisecond, from, message).
 fn live(
     stations: u32,
     is_up: impl Fn(u32, u64) -> bool,

@@ -213,7 +213,7 @@ fn a_frame_that_no_slot_takes_in_its_lifetime_is_lost_and_costs_no_slot() {
         slave.enqueue(us(ready), frame, TdmaTraffic::RealTime).unwrap();
     }
     slave.enqueue(us(200), 'd', TdmaTraffic::Ordinary).unwrap();
-    // No cycle is heard before that of 2 ms: its slot begins at 2.303 ms.
+    // No cycle is received before that of 2 ms: its slot begins at 2.303 ms.
     slave.hear(us(2_010), sync(2, 2_000, 2_000));
     assert_eq!(trace(&mut slave, 3_000), [(2_100, 'A'), (2_200, 'D'), (2_303, 'b')]);
     slave.hear(us(3_010), sync(3, 3_000, 3_000));
@@ -256,7 +256,7 @@ fn a_cycle_that_is_opened_twice_has_none_of_its_slots_twice() {
         slave.enqueue(at(1_000), frame, TdmaTraffic::RealTime).expect("room");
     }
     assert_eq!(slave.act(at(1_100)), Some(TdmaAction::Transmit(1)));
-    // The standby, which has not heard the master, opens the same cycle by a clock that is 5 us behind.
+    // The standby, which has not received the master's frame, opens the same cycle by a clock that is 5 us behind.
     slave.hear(at(1_101), opens(1_005));
     assert_eq!(slave.act(at(1_110)), None);
     slave.hear(at(2_000), Synchronisation { cycle: 8, ..opens(2_000) });

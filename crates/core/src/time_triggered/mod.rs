@@ -1,8 +1,8 @@
-//! Time-triggered traffic (SAE AS6802, with ARINC 664 and best effort beside it): slots of a port,
-//! acceptance windows, and how other traffic makes room.
+//! Time-triggered traffic (SAE AS6802, combined with ARINC 664 and best effort): slots of a port, acceptance windows,
+//! and how other traffic leaves room for it.
 //!
-//! Times of slots and windows are network time: what the synchronised clocks of all nodes read, alike but
-//! for the precision. Not here: the port that acts on them (`port.rs`), the synchronisation itself.
+//! Times of slots and windows are network time: the readings of the synchronised clocks of all nodes, which differ by
+//! at most the precision. Not here: the port that acts on them (`port.rs`), the synchronisation itself.
 
 pub mod dispatcher;
 
@@ -15,7 +15,7 @@ pub enum Integration {
     Shuffling,
     /// No other frame begins that would not end before the next slot.
     TimelyBlock,
-    /// The frame under way is cut; its receiver drops it for its FCS, and it is sent again whole.
+    /// The frame in transmission is cut; its receiver drops it because of its FCS, and it is sent again in full.
     Preemption,
 }
 

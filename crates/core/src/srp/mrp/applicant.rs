@@ -1,10 +1,10 @@
-//! The full applicant (IEEE Std 802.1Q-2022, Table 10-3): says what its user declares often enough for
-//! everybody to hear it.
+//! The full applicant (IEEE Std 802.1Q-2022, Table 10-3): sends what its user declares often enough for every
+//! participant to receive it.
 
 /// State of an applicant. First letter: very anxious, anxious, quiet or leaving; second: active, passive, observer or new.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Applicant {
-    /// Very anxious observer: nothing declared, nothing heard.
+    /// Very anxious observer: nothing declared, nothing received.
     #[default]
     Vo,
     /// Very anxious passive: declared, nothing sent.
@@ -17,17 +17,17 @@ pub enum Applicant {
     Aa,
     /// Quiet active: sent often enough.
     Qa,
-    /// Leaving active: withdrawn, not said yet.
+    /// Leaving active: withdrawn, not sent yet.
     La,
-    /// Anxious observer: heard once from another (shared media).
+    /// Anxious observer: received once from another participant (shared media).
     Ao,
-    /// Quiet observer: heard often enough from others.
+    /// Quiet observer: received often enough from others.
     Qo,
-    /// Anxious passive: declared, heard once from another.
+    /// Anxious passive: declared, received once from another participant.
     Ap,
-    /// Quiet passive: declared, heard often enough from others.
+    /// Quiet passive: declared, received often enough from others.
     Qp,
-    /// Leave-all observer: has to say that it is empty.
+    /// Leave-all observer: has to send that it declares nothing.
     Lo,
 }
 
@@ -103,7 +103,7 @@ impl Applicant {
         Self::Lo,
     ];
 
-    /// Whether the state asks for an opportunity to send (note 6 of the table).
+    /// Whether the state requests an opportunity to send (note 6 of the table).
     #[must_use]
     pub const fn wants_to_send(self) -> bool {
         matches!(self, Self::Vn | Self::An | Self::Aa | Self::La | Self::Vp | Self::Ap | Self::Lo)
@@ -164,7 +164,7 @@ impl Applicant {
             (ApplicantEvent::RJoinIn, Self::Aa) => Self::Qa,
             (ApplicantEvent::RJoinIn, Self::Ao) => Self::Qo,
             (ApplicantEvent::RJoinIn, Self::Ap) => Self::Qp,
-            // Note 5: only there is the one that hears the only one that has to.
+            // Note 5: only on a point-to-point link is the receiver the only one that needs the message.
             (ApplicantEvent::RIn, Self::Aa) if point_to_point => Self::Qa,
             (ApplicantEvent::RMt | ApplicantEvent::Periodic, Self::Qa) => Self::Aa,
             (ApplicantEvent::RMt | ApplicantEvent::Periodic, Self::Qp) => Self::Ap,
@@ -184,7 +184,7 @@ impl Applicant {
         match self {
             Self::Vp => sends(Self::Aa, Sent::Join),
             Self::Vn => sends(Self::An, Sent::New),
-            // Note 8: once more if the peer was not heard.
+            // Note 8: once more if the peer's declaration was not received.
             Self::An => sends(if registered { Self::Qa } else { Self::Aa }, Sent::New),
             Self::Aa | Self::Ap => sends(Self::Qa, Sent::Join),
             Self::La => sends(Self::Vo, Sent::Leave),

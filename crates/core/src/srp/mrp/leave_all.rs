@@ -27,9 +27,9 @@ pub enum LeaveAllEvent {
 /// State of the periodic transmission machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Periodic {
-    /// Runs.
+    /// Periodic transmission is on.
     Active,
-    /// Stands.
+    /// Periodic transmission is off.
     #[default]
     Passive,
 }
@@ -61,7 +61,7 @@ impl LeaveAll {
 }
 
 impl Periodic {
-    /// The transition of an event: next state, whether the timer starts, whether the applicants hear periodic!.
+    /// The transition of an event: next state, whether the timer starts, whether the applicants receive periodic!.
     #[must_use]
     pub const fn step(self, event: PeriodicEvent) -> (Self, bool, bool) {
         match (event, self) {

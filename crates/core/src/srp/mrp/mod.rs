@@ -1,4 +1,4 @@
-//! Multiple Registration Protocol (IEEE Std 802.1Q-2022, clause 10): who declares what, and who hears of it.
+//! Multiple Registration Protocol (IEEE Std 802.1Q-2022, clause 10): declarations and registrations of attributes.
 //!
 //! ```text
 //!  join, leave ─► applicant.rs ─┐                     ┌─► registrar.rs ─► indications
@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The four machines are the standard's tables as functions; `participant.rs` keeps their states and timers for all
-//! attributes of a port, `relay.rs` connects the ports of a bridge. What the attributes mean is said elsewhere.
+//! attributes of a port, `relay.rs` connects the ports of a bridge. Not here: the meaning of attributes.
 
 pub mod applicant;
 pub mod leave_all;

@@ -1,14 +1,15 @@
 //! An MRP participant: one application on one port (IEEE Std 802.1Q-2022, 10.7).
 //!
-//! Its user joins and leaves attributes and hears indications; its driver brings MRPDUs and time, and takes MRPDUs when
-//! an opportunity has come. One opportunity sends one MRPDU: what finds no room waits for the next, in turn. A
-//! received leave-all is heard before the events beside it. The registrars hear of an own leave-all before its events are
-//! written, so these say that nothing is registered.
+//! Its user joins and leaves attributes and receives indications; its driver gives MRPDUs and time, and takes MRPDUs
+//! when an opportunity has come. One opportunity sends one MRPDU: what does not fit waits for the next, in turn. A
+//! received leave-all is processed before the events in the same MRPDU. The registrars process an own leave-all before
+//! its events are written, so these events carry the state "not registered".
 //!
-//! **Reminders.** A leave-all that is lost leaves its sender with registrations that nobody renews: what the sender itself declares
-//! was said beside it, once. The tables let an applicant say its state at any opportunity. So for a LeaveTime after a leave-all, every
-//! JoinTime, a participant says its state of all that is still being left: the other end hears that it is not
-//! registered, and declares again. Nothing is sent if all was renewed.
+//! **Reminders.** A lost leave-all leaves its sender with registrations that the other end does not renew: the
+//! sender's own declarations were sent once in the same MRPDU. The tables let an applicant send its state at any
+//! opportunity. So for a LeaveTime after a leave-all, every JoinTime, a participant sends its state of all attributes
+//! that are still leaving: the other end receives that they are not registered, and declares them again. Nothing is
+//! sent if all were renewed.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -21,19 +22,19 @@ use super::leave_all::{LeaveAll, LeaveAllEvent, Periodic, PeriodicEvent};
 use super::registrar::{LeaveTimer, Registrar, RegistrarAction, RegistrarEvent};
 use super::timing::{JoinRule, MrpTiming, Opportunities, draw};
 
-/// Most attributes that a participant keeps; what is heard of others is not registered.
+/// Most attributes that a participant keeps; further attributes of others are not registered.
 pub const ATTRIBUTES_MAX: usize = 65_536;
 
 /// What becomes of a registration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Notice {
-    /// Registered, or registered otherwise; the flag says whether the other end calls it new.
+    /// Registered, or registered with another value; the flag is set if the other end declares it as new.
     Join(bool),
     /// Not registered any more.
     Leave,
 }
 
-/// What a participant's user hears.
+/// What a participant's user receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Indication<V> {
     /// The attribute.
@@ -53,7 +54,7 @@ struct Attribute {
     declared: Option<ListenerDeclaration>,
     /// What is registered of a listener.
     registered: Option<ListenerDeclaration>,
-    /// It is declared anew by itself, so that the other end has registered what was said before, and leaves nothing.
+    /// The participant declares it again by itself, so the other end has registered the earlier declaration, and nothing is withdrawn.
     redeclared: bool,
 }
 
@@ -62,7 +63,7 @@ struct Attribute {
 pub struct Participant<V> {
     timing: MrpTiming,
     attributes: BTreeMap<V, Attribute>,
-    /// Attributes whose applicants ask for an opportunity.
+    /// Attributes whose applicants request an opportunity.
     anxious: BTreeSet<V>,
     /// Attributes whose leave timers run, by the end of it.
     leaving: BTreeSet<(Instant, V)>,
@@ -72,7 +73,7 @@ pub struct Participant<V> {
     periodic_at: Option<Instant>,
     /// When it looks next for what was not renewed after its leave-all, and until when.
     remind: Option<(Instant, Instant)>,
-    /// Whether the next MRPDU says the state of all that is being left.
+    /// Whether the next MRPDU carries the state of all attributes that are leaving.
     reminds: bool,
     opportunity: Option<Instant>,
     opportunities: Opportunities,
@@ -133,7 +134,7 @@ impl<V: AttributeValue> Participant<V> {
     /// Withdraws an attribute.
     pub fn leave(&mut self, now: Instant, value: V) {
         if let Some(attribute) = self.attributes.get(&value) {
-            // The table's VP has nothing to take back: there it follows on a leave that the other end heard, or said.
+            // The table's VP withdraws nothing: there it follows a leave that the other end received, or sent.
             if attribute.redeclared {
                 self.set_applicant(value, Applicant::Aa);
             }
@@ -154,7 +155,7 @@ impl<V: AttributeValue> Participant<V> {
         }
     }
 
-    /// Hears an MRPDU.
+    /// Receives an MRPDU.
     pub fn receive(&mut self, now: Instant, pdu: &MrpPdu<V>) {
         let left: Vec<u8> = V::TYPES.iter().copied().filter(|of| pdu.leaves_all(*of)).collect();
         if !left.is_empty() {
@@ -263,7 +264,7 @@ impl<V: AttributeValue> Participant<V> {
         pdu
     }
 
-    /// What the user has not heard yet.
+    /// The next indication that the user has not received yet.
     pub fn poll_indication(&mut self) -> Option<Indication<V>> {
         self.indications.pop_front()
     }
@@ -393,7 +394,7 @@ impl<V: AttributeValue> Participant<V> {
         self.leave_all = next;
         if starts {
             let span = self.timing.leave_all.as_ps();
-            // Half of it, rounded up: the remainder of a division by zero must not be asked for.
+            // Half of it, rounded up; the remainder of a division by zero must not be computed.
             let more = draw(&mut self.random) % span.div_ceil(2).max(1);
             self.leave_all_at = now + Duration::from_ps(span + more);
         }
@@ -412,7 +413,7 @@ impl<V: AttributeValue> Participant<V> {
         }
     }
 
-    /// Asks for an opportunity if there is something to say and none is asked for.
+    /// Requests an opportunity if there is something to send and none is requested.
     fn ask(&mut self, now: Instant) {
         let has_to = self.leave_all == LeaveAll::Active || self.reminds || !self.anxious.is_empty();
         if has_to && self.point_to_point() && self.timing.repeat > Duration::ZERO {
@@ -426,7 +427,7 @@ impl<V: AttributeValue> Participant<V> {
         }
     }
 
-    /// Whether all that is to be said was said before.
+    /// Whether all that is to be sent was sent before.
     fn repeats_alone(&self) -> bool {
         let transmitted =
             |value: &V| matches!(self.attributes[value].applicant, Applicant::An | Applicant::Aa);
@@ -487,7 +488,7 @@ fn entry<V>(value: V, attribute: &Attribute, step: ApplicantStep, registered: bo
         (Sent::State, true) => AttributeEvent::In,
         (Sent::State, false) => AttributeEvent::Mt,
     };
-    // Who does not declare repeats what it heard.
+    // Without a declaration of its own it repeats the received one.
     let declaration = if sent == Sent::State { attribute.registered } else { attribute.declared };
     let declaration = declaration.or(attribute.declared).or(attribute.registered);
     Entry { value, event, declaration, optional: step.optional }

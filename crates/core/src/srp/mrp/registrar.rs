@@ -29,7 +29,7 @@ pub enum RegistrarEvent {
     LeaveTimer,
 }
 
-/// What a registrar tells its user.
+/// What a registrar indicates to its user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RegistrarAction {
     /// New: registered, and new.
@@ -52,7 +52,7 @@ pub enum LeaveTimer {
 }
 
 impl Registrar {
-    /// The transition of an event: next state, what the user hears, what becomes of the timer.
+    /// The transition of an event: next state, indication to the user, change of the timer.
     #[must_use]
     pub const fn step(self, event: RegistrarEvent) -> (Self, Option<RegistrarAction>, LeaveTimer) {
         use LeaveTimer::{Keep, Start, Stop};

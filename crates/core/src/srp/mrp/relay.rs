@@ -30,7 +30,7 @@ impl<V: AttributeValue> Relay<V> {
         Self { ports, forwarding, forbidden: BTreeSet::new() }
     }
 
-    /// An attribute cannot be registered at a port. To be said before anything is heard.
+    /// Forbids the registration of an attribute at a port. To be called before anything is received.
     pub fn forbid(&mut self, port: usize, value: V) {
         self.forbidden.insert((port, value));
     }

@@ -2,7 +2,7 @@
 
 use tautwire_units::{Duration, Instant};
 
-/// When an opportunity to send comes that was asked for.
+/// When a requested opportunity to send comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum JoinRule {
     /// At once, but at most three in 1.5 join times: point-to-point links.
@@ -18,7 +18,7 @@ pub enum JoinRule {
 pub struct MrpTiming {
     /// JoinTime.
     pub join: Duration,
-    /// LeaveTime: from a leave that is heard to the end of the registration.
+    /// LeaveTime: from a received leave to the end of the registration.
     pub leave: Duration,
     /// LeaveAllTime; the timer runs for one to one and a half of it.
     pub leave_all: Duration,
@@ -26,8 +26,8 @@ pub struct MrpTiming {
     pub periodic: Option<Duration>,
     /// When opportunities come.
     pub rule: JoinRule,
-    /// How long behind its last MRPDU a participant says again what it has said, where nothing else asks for an opportunity; zero: it
-    /// takes the next one there is. Point-to-point links alone.
+    /// How long after its last MRPDU a participant repeats its state, if nothing else requests an opportunity; zero:
+    /// at the next opportunity. Point-to-point links alone.
     pub repeat: Duration,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Opportunities {
 }
 
 impl Opportunities {
-    /// When an opportunity comes that is asked for at `now`; `draw` is a random number.
+    /// When an opportunity comes that is requested at `now`; `draw` is a random number.
     pub(super) fn next(&self, timing: &MrpTiming, now: Instant, draw: u64) -> Instant {
         let limited = match self.last[0] {
             Some(oldest) if planted!(WindowTenfold) => oldest + timing.join * 15,
