@@ -1,5 +1,5 @@
-//! Networks of synchronisation masters, compression masters and clients with drifting clocks and delays that
-//! the transparent clock tells: they start, stay together within the precision, and get over failures.
+//! Networks of synchronisation masters, compression masters and clients with drifting clocks and delays that the
+//! transparent clock measures: they start, stay together within the precision, and recover from failures.
 //!
 //! True time is known here alone. A frame goes from a master to every compression master and from there to
 //! all, each way with a drawn delay that its transparent clock holds.
@@ -121,7 +121,7 @@ impl Cluster {
         self.on_the_way.insert((self.now + took, self.sent), way);
     }
 
-    /// Lets all nodes tell what they have to.
+    /// Collects the reports of all nodes.
     fn listen(&mut self) {
         for number in 0..self.masters.len() {
             while let Some(outcome) = self.masters[number].poll() {
@@ -320,6 +320,6 @@ fn babble_of_other_cycles_and_domains_disturbs_nobody() {
     }
     cluster.run(400);
     assert_eq!((cluster.synchronised(), cluster.lost), (6, 0));
-    // A faulty master counts as one: what it says too early or too late moves an average by half of a window.
+    // A faulty master counts as one: its early or late frames move an average by half of a window.
     assert!(cluster.apart <= precision() + WINDOW.as_ps() * 2, "{}", cluster.apart);
 }

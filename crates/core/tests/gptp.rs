@@ -280,7 +280,7 @@ fn a_lost_master_is_replaced_and_taken_back() {
     for _ in 0..5 {
         ring.second(None);
     }
-    // Three intervals of quiet, and one to tell: its old announces do not go round for ever.
+    // Three intervals of silence, and one to announce: its old announces do not circulate for ever.
     for _ in 0..8 {
         ring.second(Some(0));
     }
@@ -320,7 +320,7 @@ fn we_choose_the_master_that_linuxptp_chose() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../wire/tests/captures/gptp-two-stations.pcapng");
     let octets = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut reader = PcapNgReader::new(&octets[..]).expect("a section");
-    // The second station announces itself until it has heard the first: by its own announces we know what it is.
+    // The second station announces itself until it has received the first one's: its own announces show its identity.
     let mut ours: Option<BestMaster> = None;
     let (mut start, mut announced) = (None, 0);
     while let Some(block) = reader.next_block() {

@@ -52,7 +52,7 @@ struct Pending {
     cycle: u64,
 }
 
-/// Which list says what is so.
+/// Which of the two lists is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Running {
     /// None has begun.
@@ -85,7 +85,7 @@ struct Position {
 pub enum Fit {
     /// Now.
     Now,
-    /// At the earliest at this reading of the node's clock: to be asked again then.
+    /// At the earliest at this reading of the node's clock: to be polled again then.
     At(Instant),
     /// Not as long as neither list nor clock change.
     Never,
@@ -302,7 +302,7 @@ impl Gates {
         self.pending.as_ref().map_or(Instant::MAX, |pending| self.time.first(self.ticked(pending.at)))
     }
 
-    /// How often a change was asked for whose base time was past.
+    /// The number of configuration changes with a base time in the past.
     #[must_use]
     pub const fn change_errors(&self) -> u64 {
         self.change_errors
@@ -381,7 +381,7 @@ impl Gates {
         Duration::from_ps(u64::from(uneven.any(|uneven| uneven)) + rounded)
     }
 
-    /// Whether times of a list fall between ticks, so that one cycle tells nothing of another.
+    /// Whether times of a list fall between ticks, so that the edges of one cycle are not those of another.
     fn falls_between_ticks(&self) -> bool {
         let mut lists = self.oper.iter().chain(self.pending.as_ref().map(|pending| &pending.list));
         self.tick > 1 && lists.any(|list| !list.parameters.is_multiple_of(self.tick))

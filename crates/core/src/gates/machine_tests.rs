@@ -130,7 +130,7 @@ impl Dice {
     }
 }
 
-/// The edges of all entries one by one, as the state machines of the standard say it, up to `end`.
+/// The edges of all entries one by one, by the state machines of the standard, up to `end`.
 fn enumerate(
     first: &GateParameters,
     change: Option<(u64, &GateParameters)>,

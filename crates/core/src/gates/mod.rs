@@ -1,7 +1,8 @@
 //! Scheduled traffic: the gates of an egress port and the list that opens and shuts them (IEEE Std 802.1Q-2022, 8.6.8.4, 8.6.9, 12.29).
 //!
-//! Times of lists are readings of the clock that the gates follow. Invariant: the start of a cycle is the base time and the whole cycles
-//! since, rounded down once; a rounded cycle is never added up. Page: `docs/mechanisms/scheduled-traffic.md`.
+//! Times of lists are readings of the clock that the gates follow. Invariant: the start of cycle n is the base time
+//! plus n cycle times, rounded down once; rounded cycles are never added up. Page:
+//! `docs/mechanisms/scheduled-traffic.md`.
 
 mod machine;
 mod time;
@@ -56,7 +57,7 @@ impl CycleTime {
         Duration::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
     }
 
-    /// How many whole cycles begin within a time, so that `times` of one more is later.
+    /// The number of cycles that begin within a time, so that `times` of one more is later.
     #[must_use]
     pub fn within(self, time: Duration) -> u64 {
         // The greatest n with floor(n * numerator / denominator) <= time.
@@ -86,15 +87,15 @@ impl fmt::Display for CycleTime {
     }
 }
 
-/// What an entry of a list does beside setting the gates (802.1Q-2022, 12.29.1.2).
+/// What an entry of a list does in addition to setting the gates (802.1Q-2022, 12.29.1.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// Nothing.
     #[default]
     SetGateStates,
-    /// It asks the MAC to hold preemptable frames.
+    /// It requests the MAC to hold preemptable frames.
     SetAndHoldMac,
-    /// It asks the MAC to let them go again.
+    /// It requests the MAC to release them.
     SetAndReleaseMac,
 }
 
@@ -136,7 +137,7 @@ pub enum GuardPolicy {
 /// What a device does to the credit of a credit-based class at its gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GatedCredit {
-    /// Whether credit stands still while the gate is shut, as in the standard (8.6.8.2).
+    /// Whether the credit is constant while the gate is closed, as in the standard (8.6.8.2).
     pub frozen_when_closed: bool,
     /// Whether it also does while the gate is open and the head of the queue does not fit before it shuts. Not in the standard.
     pub frozen_in_guard_band: bool,

@@ -1,18 +1,20 @@
 //! The ACMaster: the one master that admits streams of the whole network, and its standby.
 //!
-//! A stream is tested to one consumer after the other, each by its own way, when its producer and that consumer have asked;
-//! attributes that cannot be are refused at once. The test is another's: the machine asks for it and is told the result. A consumer
-//! that passes is told to every switch on its way (Config_Msg); when all have replied, and the standby knows it, it is
-//! told, and before it the producer, if it is the first (Ack). One that fails is told alone; when none that asked has
-//! passed, the producer is told, too. Its offer stays with it (`node.rs`): when another consumer asks, it is invited. A refusal
-//! of a consumer stands until something is given back. Messages may be lost: a Config_Msg is repeated until it is
-//! answered, and who asks for what is decided already is answered again.
+//! A stream is tested to one consumer after the other, each by its own path, when its producer and that consumer have
+//! requested it; requests with impossible attributes are refused at once. Another part does the test: the machine
+//! requests it and receives the result. A grant to a consumer is configured at every switch on its path (Config_Msg);
+//! when all have replied, and the standby has acknowledged it, the consumer is notified (Ack), and before it the
+//! producer, if this consumer is the first. A refused consumer alone is notified; when all requests of consumers are
+//! refused, the producer is notified, too. Its offer stays valid (`node.rs`): when another consumer requests the
+//! stream, the producer is invited. A refusal of a consumer stays until a reservation is released. Messages may be
+//! lost: a Config_Msg is repeated until it is answered, and a repeated request that is decided already is answered
+//! again.
 //!
-//! Replication: the active one tells the standby of a stream before it is acknowledged, and that it lives. When it
-//! falls silent the standby takes over, with every stream that was ever acknowledged; requests that were not are asked again by the
-//! nodes. Who took over waits for no answer of the one that fell silent; when that comes back, empty, it is told all, and becomes the
-//! standby (`standby.rs`). Invariants: one test at a time per stream; no stream is acknowledged that a switch on its way, or a
-//! standby that answers, does not know.
+//! Replication: the active ACMaster notifies the standby of a stream before the stream is acknowledged, and sends it
+//! keep-alive messages. When they stop, the standby takes over, with every stream that was ever acknowledged; the
+//! nodes repeat requests that were not. An ACMaster that took over waits for no reply of the silent one; when that
+//! comes back, empty, it receives all grants and becomes the standby (`standby.rs`). Invariants: one test at a time
+//! per stream; no stream is acknowledged unless all switches on its path, and a standby that answers, have it.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -31,12 +33,12 @@ pub enum AcAction {
     Test {
         /// The stream.
         stream: FttStream,
-        /// The consumer that is new; those that stand beside it are among [`AcMaster::admitted`].
+        /// The new consumer; those already granted are among [`AcMaster::admitted`].
         consumer: u16,
     },
     /// A message to a node, a switch or the other ACMaster.
     Send {
-        /// To whom.
+        /// The recipient.
         to: u16,
         /// What.
         message: FttMessage,
@@ -52,12 +54,12 @@ pub struct AcConfig {
     pub other: Option<u16>,
     /// Whether it begins as the active one.
     pub active: bool,
-    /// Zero if it begins with the network; if it comes back, empty, more than in every life that it had before: it then knows
-    /// nothing of what stands, and asks the other one, or, if there is none, the switches.
+    /// Zero if it starts with the network; if it comes back, empty, greater than in all its earlier lives: it then
+    /// knows no grant, and requests them from the other ACMaster, or, if there is none, from the switches.
     pub life: u32,
     /// After how long a message without an answer is sent again.
     pub patience: Duration,
-    /// How often the active one says that it lives; a standby takes over after three times that.
+    /// The interval of the active ACMaster's keep-alive messages; a standby takes over after three intervals without one.
     pub alive: Duration,
     /// Where nodes and switches are.
     pub topology: Topology,
@@ -65,14 +67,14 @@ pub struct AcConfig {
     pub size_max: u16,
 }
 
-/// A stream that stands or is asked for.
+/// A stream that is granted or requested.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Entry {
-    /// What was asked; of all the same.
+    /// The requested attributes, the same in all requests.
     pub(super) stream: Option<FttStream>,
-    /// Number of the producer's request, if it has asked.
+    /// Number of the producer's request, if there is one.
     pub(super) produced: Option<u16>,
-    /// Consumers that have asked and are not decided, and the numbers of their requests.
+    /// Consumers whose requests are not decided, and the numbers of their requests.
     pub(super) asking: BTreeMap<u16, u16>,
     /// The consumer that is being tested or configured, and the number of its request.
     pub(super) current: Option<(u16, u16)>,
@@ -82,14 +84,14 @@ pub(super) struct Entry {
     pub(super) missing: BTreeSet<u16>,
     /// The standby has not replied.
     pub(super) unknown: bool,
-    /// How often it was told.
+    /// How often the standby was notified.
     pub(super) notices: u8,
     pub(super) again: Option<Instant>,
-    /// Consumers that stand, and the numbers of their requests, where they are known.
+    /// Consumers with a grant, and the numbers of their requests, if known.
     pub(super) granted: BTreeMap<u16, Option<u16>>,
 }
 
-/// What a producer was told when nothing of its stream was left.
+/// The answer to a producer when no grant of its stream was left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Offer {
     /// The producer.
@@ -105,7 +107,7 @@ pub(super) struct Offer {
 pub(super) enum Refusal {
     /// This stream is in its way, or it itself.
     Stream(u16),
-    /// A link on its way is down: the switch that says so, and its neighbour.
+    /// A link on its path is down: the switch that reported it, and its neighbour.
     Cut([u16; 2]),
 }
 
@@ -114,37 +116,38 @@ pub(super) enum Refusal {
 pub struct AcMaster {
     pub(super) config: AcConfig,
     pub(super) active: bool,
-    /// It knows all that stands, so that it may take over.
+    /// It has all grants, so that it may take over.
     pub(super) in_step: bool,
-    /// The last life of the other one that it heard of.
+    /// The last life of the other ACMaster of which it received a message.
     pub(super) other_life: u32,
-    /// The other one came back and asked for what stands.
+    /// The other ACMaster came back and requested all grants.
     pub(super) recalled: bool,
     /// How many streams, with a consumer each, were granted or given back in the network.
     pub(super) number: u32,
-    /// Of each stream the number under which it heard of it last.
+    /// Of each stream the number of the last message about it.
     pub(super) heard: BTreeMap<u16, u32>,
-    /// What others asked of the active one, as far as it said so: the standby's, by stream and node, with the number of the request.
+    /// Requests to the active ACMaster that it has reported: held by the standby, by stream and node, with the number of the request.
     pub(super) pending: BTreeMap<(u16, u16), (FttStream, u16)>,
-    /// The account by which the other one is, or was, told of that.
+    /// The number of the account in which the other ACMaster is, or was, sent these requests.
     pub(super) account: u16,
-    /// How often it was told amiss when it came back, and began anew; the other one's count is behind its life.
+    /// How often the contents that it received when it came back were wrong, and it started anew; the other one counts
+    /// attempts after lives.
     pub(super) attempt: u16,
     pub(super) other_attempt: u16,
-    /// What switches carry, while they are asked.
+    /// What switches carry, while they are surveyed.
     pub(super) survey: Survey,
     /// The last account did not agree with what it holds.
     pub(super) doubted: bool,
-    /// Streams of whose requests the other one was told.
+    /// Streams whose requests were sent to the other ACMaster.
     pub(super) related: BTreeSet<u16>,
-    /// The other one fell silent and was not heard since.
+    /// The other ACMaster fell silent and has sent nothing since.
     pub(super) alone: bool,
     /// It took over from the other one, or from an earlier life of its own, whose unfinished work it does not know.
     pub(super) heir: bool,
-    /// When the standby takes over, or the active one says that it lives.
+    /// When the standby takes over, or the active one sends its keep-alive message.
     pub(super) alive_at: Option<Instant>,
     pub(super) entries: BTreeMap<u16, Entry>,
-    /// Streams and consumers of which the other one has not said that it knows, and under which number they came.
+    /// Streams and consumers that the other ACMaster has not acknowledged, and the numbers of their notices.
     pub(super) unnotified: BTreeMap<(u16, u16), u32>,
     /// Streams that are taken out, and who gave them back.
     pub(super) leaving: BTreeMap<(u16, u16), Leaving>,
@@ -154,9 +157,9 @@ pub struct AcMaster {
     pub(super) facts: BTreeMap<(u16, u16), u32>,
     /// Consumers that were refused for a link that is down.
     pub(super) cut: BTreeMap<(u16, u16), (FttStream, [u16; 2])>,
-    /// Consumers of streams that were refused since something was given back last, and what was in their way: who asks meanwhile is told so.
+    /// Consumers of streams refused since the last release, and the cause: a repeated request gets the same answer.
     pub(super) refused: BTreeMap<(u16, u16), (FttStream, u16)>,
-    /// Streams whose producers were told that nothing of them is left, and may be invited.
+    /// Streams whose producers were notified that no grant is left, and may be invited.
     pub(super) offers: BTreeMap<u16, Offer>,
     pub(super) out: VecDeque<AcAction>,
     pub(super) tests: u64,
@@ -294,7 +297,7 @@ impl AcMaster {
         }
     }
 
-    /// Tells the switches on the way of a consumer that passed its test.
+    /// Configures the switches on the path of a consumer that passed its test.
     pub(super) fn set_up(&mut self, now: Instant, stream: u16) {
         let Some(entry) = self.entries.get_mut(&stream) else { return };
         let (Some((consumer, _)), Some(asked)) = (entry.current, entry.stream) else { return };
@@ -327,7 +330,7 @@ impl AcMaster {
             .map(|(stream, _)| *stream)
             .collect();
         for stream in due {
-            // A standby that did not answer three times is gone: it holds nothing up, and is told when it is back.
+            // A standby that did not answer three times counts as gone: nothing waits for it, and it is notified when it is back.
             if let Some(entry) = self.entries.get_mut(&stream) {
                 entry.unknown &= entry.notices < 3;
             }
@@ -359,14 +362,14 @@ impl AcMaster {
         self.out.pop_front()
     }
 
-    /// The streams that stand, with their consumers.
+    /// The granted streams, with their consumers.
     pub fn standing(&self) -> impl Iterator<Item = (&FttStream, BTreeSet<u16>)> {
         let standing = self.entries.values().filter(|entry| !entry.granted.is_empty());
         let consumers = |entry: &Entry| entry.granted.keys().copied().collect();
         standing.filter_map(move |entry| entry.stream.as_ref().map(|stream| (stream, consumers(entry))))
     }
 
-    /// What a test must count: streams with their consumers that stand, passed the test and are being set up, or are not out yet.
+    /// The streams that a test must count, with their consumers: granted, passed and being set up, or not released yet.
     #[must_use]
     pub fn admitted(&self) -> BTreeMap<u16, BTreeSet<u16>> {
         let mut all: BTreeMap<u16, BTreeSet<u16>> = BTreeMap::new();
@@ -388,13 +391,13 @@ impl AcMaster {
         all
     }
 
-    /// Whether it knows all that stands: one that came back does when the other one has told it.
+    /// Whether it has all grants: one that came back has them when the other ACMaster has sent them.
     #[must_use]
     pub const fn is_in_step(&self) -> bool {
         self.in_step
     }
 
-    /// Whether the other one has said that it knows all that stands here.
+    /// Whether the other ACMaster has acknowledged all grants of this one.
     #[must_use]
     pub fn is_confirmed(&self) -> bool {
         self.unnotified.is_empty()
@@ -411,13 +414,13 @@ impl AcMaster {
         self.active
     }
 
-    /// Tests that it has asked for.
+    /// Tests that it has requested.
     #[must_use]
     pub const fn tests(&self) -> u64 {
         self.tests
     }
 
-    /// Tells the switches that have not replied, and the standby.
+    /// Sends the configuration to switches that have not replied, and to the standby.
     fn configure(&mut self, now: Instant, id: u16) {
         let Some(entry) = self.entries.get_mut(&id) else { return };
         let (Some(stream), Some((consumer, by))) = (entry.stream, entry.current) else {
@@ -430,7 +433,7 @@ impl AcMaster {
             let message = FttMessage::Config { stream, consumer, between, number: self.number };
             self.out.push_back(AcAction::Send { to: *to, message });
         }
-        // The standby hears of it when all switches carry it: what it knows stands everywhere.
+        // The standby is notified when all switches carry the stream: every grant that it has is set up everywhere.
         if let Some(to) = self.config.other.filter(|_| entry.unknown && entry.missing.is_empty()) {
             let asked = [entry.produced.unwrap_or_default(), by];
             let message = replicate(stream, consumer, (self.number, self.config.life), asked);
@@ -449,7 +452,7 @@ impl AcMaster {
         }
         let (Some((consumer, number)), Some(stream)) = (entry.current.take(), entry.stream) else { return };
         entry.again = None;
-        // The one that it took over from may have told the producer to pause, for one that still stands here.
+        // The one that it took over from may have paused the producer, for a grant that still exists here.
         let first = entry.granted.is_empty() || (self.heir && self.config.other.is_some());
         entry.granted.insert(consumer, Some(number));
         self.facts.insert((id, consumer), entry.number);
@@ -472,7 +475,7 @@ impl AcMaster {
     }
 }
 
-/// What the standby is told of a consumer that stands, with the numbers of the producer's and its own request.
+/// The message to the standby about a granted consumer, with the numbers of the producer's and the consumer's request.
 pub(super) fn replicate(
     stream: FttStream,
     consumer: u16,
@@ -496,12 +499,12 @@ impl Entry {
         self.current.is_some_and(|(consumer, _)| consumer == node)
     }
 
-    /// Whether all switches carry it to that consumer, so that the standby is told, and has not replied.
+    /// Whether all switches carry the stream to that consumer, so that the standby is notified, and the standby has not replied.
     pub(super) fn is_notified_of(&self, consumer: u16) -> bool {
         self.is_current(consumer) && self.again.is_some() && self.missing.is_empty()
     }
 
-    /// Whether nobody asks for anything of it and nothing stands.
+    /// Whether it has neither a request nor a grant.
     pub(super) fn is_empty(&self) -> bool {
         self.produced.is_none() && self.asking.is_empty() && self.current.is_none() && self.granted.is_empty()
     }

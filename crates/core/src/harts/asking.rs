@@ -33,7 +33,8 @@ impl AcMaster {
         }
     }
 
-    /// Whether attributes are those that are known of a stream. The producer's count: consumers that asked before it for others are refused.
+    /// Whether attributes agree with those known of a stream. The producer's attributes are decisive: earlier requests
+    /// of consumers with others are refused.
     fn agrees(&mut self, stream: &FttStream, node: u16) -> bool {
         let Some(entry) = self.entries.get(&stream.id) else { return true };
         if entry.stream.as_ref().is_none_or(|known| known == stream) {
@@ -65,7 +66,7 @@ impl AcMaster {
         }
         let asks = entry.current.is_some() || !entry.asking.is_empty();
         match self.offers.get(&id).filter(|offer| offer.number == number) {
-            // It came late, or was said again before the answer was heard.
+            // It came late, or was repeated before the answer arrived.
             Some(offer) => {
                 let refused = offer.refused;
                 if entry.stream.is_none() {
@@ -96,7 +97,8 @@ impl AcMaster {
                 return;
             }
             if known.is_some_and(|known| known != number) && self.heir {
-                // The one before may have begun to end it: it is told when all switches have said that they carry it.
+                // The earlier grant may have begun to end: the consumer is notified when all switches have reported
+                // that they carry it.
                 if entry.current.is_none() {
                     entry.granted.remove(&node);
                     entry.current = Some((node, number));
@@ -106,14 +108,14 @@ impl AcMaster {
             }
         }
         if let Some(known) = self.entries.get_mut(&id).and_then(|entry| entry.granted.get_mut(&node)) {
-            // The standby is to know it, too: it tells what ends this request from what ended one before.
+            // The standby needs the new number, too: by it, it distinguishes an end of this request from an end of an earlier one.
             if known.replace(number) != Some(number) && self.config.other.is_some() {
                 self.number += 1;
                 self.unnotified.insert((id, node), self.number);
             }
             return self.answer(id, (node, number), Ok(()));
         }
-        // Less stands only when something is given back: until then a test would come out as it did.
+        // Grants are only removed by a release: until then a test would give the same result.
         if let Some((_, subject)) = self.refused.get(&(id, node)).filter(|(known, _)| *known == stream) {
             return self.answer(id, (node, number), Err(Refusal::Stream(*subject)));
         }
@@ -124,7 +126,7 @@ impl AcMaster {
             return;
         }
         let is_repeated = entry.asking.insert(node, number).is_some();
-        // A producer that was told no asks when it is asked; whom was told so by an ACMaster before this one is not known here.
+        // A refused producer sends its request when it is invited; this ACMaster does not know the refusals of an earlier one.
         let forgot = self.heir || self.config.life > 0;
         if entry.produced.is_none() && (is_repeated || forgot || self.offers.contains_key(&id)) {
             return self.invite(id, stream.producer);
@@ -164,7 +166,7 @@ impl AcMaster {
         self.refuse_producer(id);
     }
 
-    /// Refuses a consumer that asks over a link that is down.
+    /// Refuses a consumer's request over a link that is down.
     fn refuse_for(&mut self, stream: FttStream, (node, number): (u16, u16), link: [u16; 2]) {
         let id = stream.id;
         self.cut.insert((id, node), (stream, link));
@@ -178,7 +180,7 @@ impl AcMaster {
         self.refuse_producer(id);
     }
 
-    /// Tells a producer that it is refused, if all consumers that asked are.
+    /// Sends a refusal to a producer, if all requests of consumers are refused.
     pub(super) fn refuse_producer(&mut self, id: u16) {
         let Some(entry) = self.entries.get(&id) else { return };
         let (Some(stream), Some(number)) = (entry.stream, entry.produced) else { return };

@@ -1,6 +1,7 @@
-//! How grants end whose way goes over a link that failed.
+//! How grants end whose path includes a failed link.
 //!
-//! The switch that lost the link says what it carried over it until it is told that this is gone (`links.rs`). That ends with:
+//! The switch at the failed link reports each grant that it carried over it until it is notified that the grant is
+//! gone (`links.rs`). That ends with:
 //!
 //! ```text
 //! switch: Broken → producer, if no consumer is left: Pause, Paused; consumer: Pause, Paused
@@ -8,14 +9,15 @@
 //!   → the switch that said so: Config (gone), Reply, when the consumer knows
 //! ```
 //!
-//! Who cannot be reached, for a link between is down, is not waited for: when the others are told, what it had is free for others,
-//! and it is told when the link is back. The switch that said so is told last, and so it remembers for the ACMaster:
-//! one that dies leaves nothing behind that the next one does not hear of. Until all are told, only this consumer
-//! has to wait with a new request for this stream. One that is told in error asks on and is answered.
+//! A node that cannot be reached, because a link between is down, is not waited for: when the others are notified, the
+//! resources are free, and the node is notified when the link is back. The reporting switch is notified last, so it is
+//! the memory of the ACMaster: after an ACMaster dies, the next one receives every report. Until all are notified,
+//! only this consumer has to wait with a new request for this stream. A node that is notified by mistake requests
+//! again and is answered.
 //!
-//! Requests over a link that is known to be down are refused for it, without a test, and so is what a switch cannot set up, for
-//! it has no such link (Unable). Invariant: a consumer that believes it is granted what some switch on its way does not carry
-//! is behind a switch that says that this is broken.
+//! Requests over a link that is known to be down are refused for it, without a test, and so are those that a switch
+//! cannot set up because it has no such link (Unable). Invariant: if a consumer believes that it has a grant which
+//! some switch on its path does not carry, it is behind a switch that reports it broken.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -36,18 +38,18 @@ const NOTICES_MAX: u8 = 3;
 pub(super) struct Ending {
     pub(super) stream: FttStream,
     link: [u16; 2],
-    /// Switches that say so until they are told.
+    /// Switches that report it until they are notified.
     holders: BTreeSet<u16>,
     /// Under which number it ends.
     number: u32,
-    /// The producer has not said that it pauses; number of its request, where it is known. How often it was told.
+    /// The producer has not acknowledged the pause; number of its request, if known. Then how often it was notified.
     pausing: Option<Option<u16>>,
     pauses: u8,
-    /// The consumer has not said that it knows; number of its request, where it is known.
+    /// The consumer has not acknowledged the end; number of its request, if known.
     telling: Option<Option<u16>>,
     /// Switches that have not replied.
     missing: BTreeSet<u16>,
-    /// The standby has not replied; and how often it was told.
+    /// The standby has not replied; and how often it was notified.
     pub(super) unknown: bool,
     notices: u8,
     /// Nobody who can be reached has it, so that tests count it no more.
@@ -58,7 +60,7 @@ pub(super) struct Ending {
 }
 
 impl AcMaster {
-    /// A switch says whether a link of it is up.
+    /// A switch reports whether a link of it is up.
     pub(super) fn link(&mut self, now: Instant, [switch, neighbour]: [u16; 2], up: bool, number: u32) {
         let message = FttMessage::Linked { neighbour, number };
         self.out.push_back(AcAction::Send { to: switch, message });
@@ -71,7 +73,7 @@ impl AcMaster {
         }
     }
 
-    /// The link that is in the way of a stream to a consumer, or was, and its end is not told to all.
+    /// The link that blocks, or blocked, the path of a stream to a consumer; none once the end was notified to all.
     pub(super) fn no_way(&self, stream: &FttStream, consumer: u16) -> Option<[u16; 2]> {
         let ending = self.endings.get(&(stream.id, consumer)).filter(|ending| !ending.is_done());
         let cut = self.config.topology.cut(stream.producer, consumer);
@@ -110,9 +112,9 @@ impl AcMaster {
         if let Some(entry) = entry
             && current.is_some()
         {
-            // What is set up anew may be older than that; what is tested is not told yet.
+            // A grant that is being set up anew may be older than the failure; of a request in test nobody is notified yet.
             if entry.again.is_some() && number >= entry.number {
-                // The standby may hold it, and the consumer not hear that it is refused: the switch remembers it.
+                // The standby may have it, and the consumer may miss the refusal: the switch remembers it.
                 self.abort(now, [switch, neighbour], key, Some(switch));
             }
             return;
@@ -138,7 +140,7 @@ impl AcMaster {
         self.end(now, key, ending);
     }
 
-    /// What only some switches carry, some of them over a link that failed, ends, and its consumer is told.
+    /// A grant that only some switches carry, some of them over a failed link, ends, and its consumer is notified.
     pub(super) fn end_rest(
         &mut self,
         now: Instant,
@@ -151,7 +153,7 @@ impl AcMaster {
         self.end(now, (stream.id, consumer), ending);
     }
 
-    /// A switch cannot carry what it is told of: it is not set up, and who asked is refused.
+    /// A switch cannot carry a configured grant: it is not set up, and its request is refused.
     pub(super) fn unable(
         &mut self,
         now: Instant,
@@ -200,7 +202,7 @@ impl AcMaster {
         self.end_on(now, key);
     }
 
-    /// Says, again, what is not answered, to all who can be reached.
+    /// Sends, again, all unanswered messages, to all that can be reached.
     pub(super) fn end_on(&mut self, now: Instant, key: (u16, u16)) {
         let (id, consumer) = key;
         let (me, topology) = (self.config.me, &self.config.topology);
@@ -255,7 +257,7 @@ impl AcMaster {
         if given_back {
             self.confirm(key.0, key.1);
         }
-        // A standby that is not there is told when it is heard again.
+        // An absent standby is notified when it is back.
         if is_done && !unknown {
             self.endings.remove(&key);
         }
@@ -277,7 +279,7 @@ impl AcMaster {
                 heard.push((id, *consumer));
             }
         }
-        // Whom it was said to when it was granted again is invited: it waits for that.
+        // A producer that was notified when the stream was granted again is invited: it waits for that.
         let granted_entry = self.entries.get(&id).filter(|entry| !entry.granted.is_empty());
         let producer = granted_entry.and_then(|entry| entry.stream).map(|stream| stream.producer);
         if number.is_none() && heard.is_empty() && producer == Some(node) {
@@ -319,7 +321,7 @@ impl AcMaster {
         }
     }
 
-    /// Whether a node must wait with a request for a stream: it is the consumer to which it ends, or asks for something else.
+    /// Whether a node must wait with a request for a stream: it is the consumer of a grant that ends, or requests other attributes.
     pub(super) fn is_ending(&mut self, stream: &FttStream, node: u16) -> bool {
         let id = stream.id;
         self.endings.retain(|key, ending| *key != (id, node) || !ending.is_done());
@@ -329,7 +331,7 @@ impl AcMaster {
         })
     }
 
-    /// Whether a consumer gives back what ends already: it is told when that is done.
+    /// Whether a consumer releases a grant that ends already: it is notified when that is done.
     pub(super) fn gives_back_what_ends(&mut self, id: u16, node: u16) -> bool {
         let ending = self.endings.get_mut(&(id, node)).filter(|ending| !ending.is_done());
         let Some(ending) = ending else { return false };
@@ -351,7 +353,7 @@ impl AcMaster {
         })
     }
 
-    /// Grants that end for a link that failed, and are not told to all.
+    /// Grants that end because of a failed link, and whose end is not notified to all.
     #[must_use]
     pub fn ending(&self) -> usize {
         self.endings.values().filter(|ending| !ending.is_done()).count()
@@ -359,7 +361,7 @@ impl AcMaster {
 }
 
 impl Ending {
-    /// One that nobody has to be told of but these switches.
+    /// One of which only these switches have to be notified.
     const fn of(stream: FttStream, link: [u16; 2], missing: BTreeSet<u16>) -> Self {
         Self {
             stream,
@@ -391,7 +393,7 @@ impl Ending {
         self.missing.iter().any(|to| reached(*to) && !self.is_held_by(*to))
     }
 
-    /// Whether the standby is being told of it.
+    /// Whether a notice of it to the standby is outstanding.
     pub(super) fn is_notified(&self) -> bool {
         self.unknown && !self.freed && self.notices > 0
     }

@@ -1,12 +1,13 @@
-//! How the ACMaster takes a stream out: switches first, then the standby, then who gave it back.
+//! How the ACMaster removes a stream: from the switches first, then from the standby; then it notifies the node that released it.
 //!
-//! A producer gives the whole stream back, a consumer its own part. When the last consumer goes the producer is told to send
-//! no more, before the switches are told; its offer stays with it, so that another consumer may ask. One that does not
-//! answer four times is not waited for: what it sends no longer has a server, and disturbs nobody who has one.
+//! A producer releases the stream for all consumers, a consumer its own part. When the last consumer leaves, the
+//! producer is notified to stop sending before the switches are; its offer stays valid, so that another consumer may
+//! request the stream. If it does not answer four notices, it is not waited for: its frames have no server any more,
+//! and disturb none that has one.
 //!
-//! As for a stream that joins, every message is repeated until it is answered. The standby is told when no switch carries the
-//! stream any more: one that takes over before still holds it, and is asked again by the node. Invariant: who gave a
-//! stream back is told so when no switch on its way carries it.
+//! As for a stream that joins, every message is repeated until it is answered. The standby is notified when no switch
+//! carries the stream any more: if it takes over before, it still has the stream, and the node requests the release
+//! again. Invariant: a node that released a stream gets the confirmation when no switch on its path carries it.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -22,7 +23,7 @@ pub(super) struct Leaving {
     stream: FttStream,
     /// Consumers that go.
     pub(super) gone: BTreeSet<u16>,
-    /// Number of the request by which the producer sends, until it has said that it does not; and how often it was told.
+    /// Number of the request by which the producer sends, until it has confirmed that it stopped; and how often it was notified.
     pausing: Option<u16>,
     pauses: u8,
     /// Switches that have not replied.
@@ -31,7 +32,7 @@ pub(super) struct Leaving {
     pub(super) unknown: bool,
     /// Under which number it went.
     number: u32,
-    /// How often it was told.
+    /// How often the standby was notified.
     notices: u8,
     /// Who gave it back knows.
     pub(super) confirmed: bool,
@@ -39,12 +40,13 @@ pub(super) struct Leaving {
 }
 
 impl AcMaster {
-    /// A node gives a stream back: its producer the whole of it, a consumer its own part.
+    /// A node releases a stream: its producer for all consumers, a consumer its own part.
     pub(super) fn remove(&mut self, now: Instant, id: u16, node: u16, number: u16) {
         if self.leaving.get(&(id, node)).is_some_and(|leaving| !leaving.confirmed) {
             return;
         }
-        // It is told when what ends for a link that failed is out; its producer says it again.
+        // The node gets the confirmation when the grants that end because of a failed link are removed; its producer
+        // repeats the release.
         if self.gives_back_what_ends(id, node) || self.ends_below(id, node) {
             return;
         }
@@ -58,16 +60,18 @@ impl AcMaster {
             return;
         }
         let (is_granted, alone) = (entry.granted.contains_key(&node), entry.granted.len() == 1);
-        // What is being decided is decided first; the node says it again. So does the last one that stands beside one that is decided.
+        // A request in progress is decided first, and the node repeats the release. So does the last granted consumer
+        // while another one is being decided.
         if entry.current.is_some() && (by_producer || entry.is_current(node) || (is_granted && alone)) {
             return;
         }
-        // Nor is the last one let go before its producer, of whom one that came back knows nothing, can be told.
+        // The last consumer is not removed while its producer cannot be notified: an ACMaster that came back may not
+        // know the producer.
         if entry.produced.is_none() && !by_producer && is_granted && alone {
             return;
         }
         let gone: BTreeSet<u16> = if by_producer {
-            // With those that leave already: it is told when none of them is left either.
+            // Including those that leave already: the producer gets the confirmation when none of them is left either.
             let leaving = self.leaving.range((id, 0)..=(id, u16::MAX)).map(|(_, leaving)| leaving);
             let leaving = leaving.filter(|leaving| !leaving.confirmed).flat_map(|leaving| &leaving.gone);
             core::mem::take(&mut entry.granted).into_keys().chain(leaving.copied()).collect()
@@ -99,13 +103,13 @@ impl AcMaster {
         let leaving = Leaving { pausing, missing, unknown, number, ..Leaving::of(stream, gone) };
         self.leaving.insert((id, node), leaving);
         self.take_out(now, id, node);
-        // If nobody else asks, those that did were refused.
+        // If no other request is left, all were refused.
         self.refuse_producer(id);
     }
 
     /// A stream that it does not know is out, unless one that it took over from had begun to set it up.
     fn remove_unknown(&mut self, now: Instant, id: u16, node: u16) {
-        // Nor before what leaves is out: the node says it again.
+        // Nor before the leaving ones are removed: the node repeats the release.
         if self.leaving.iter().any(|((known, _), leaving)| *known == id && !leaving.confirmed) {
             return;
         }
@@ -150,7 +154,7 @@ impl AcMaster {
         self.take_out(now, stream.id, consumer);
     }
 
-    /// Says again what is not answered; whom it was said to twice in vain is not waited for.
+    /// Repeats unanswered messages; a recipient that did not answer twice is not waited for.
     pub(super) fn take_out(&mut self, now: Instant, id: u16, node: u16) {
         let patience = self.config.patience;
         let Some(leaving) = self.leaving.get_mut(&(id, node)) else { return };
@@ -195,7 +199,7 @@ impl AcMaster {
         }
     }
 
-    /// Tells who gave a stream back that it is out, if it is.
+    /// Notifies the node that released a stream that it is removed, if it is.
     pub(super) fn is_out(&mut self, id: u16, node: u16) {
         let Some(leaving) = self.leaving.get_mut(&(id, node)) else { return };
         if !leaving.missing.is_empty() || (leaving.unknown && leaving.notices < 3 && !self.alone) {
@@ -206,7 +210,7 @@ impl AcMaster {
             self.refused.clear();
             self.confirm(id, node);
         }
-        // A standby that is not there is told when it is heard again.
+        // An absent standby is notified when it is back.
         if self.leaving.get(&(id, node)).is_some_and(|leaving| !leaving.unknown) {
             self.leaving.remove(&(id, node));
         }
@@ -238,15 +242,15 @@ impl AcMaster {
         self.known_to_end(id, node, number);
     }
 
-    /// Whether a stream is being taken out, so that who asks for it must wait; what only an absent standby
-    /// does not know yet is forgotten. What ends for a link that failed keeps nobody else waiting.
+    /// Whether a stream is being removed, so that new requests for it must wait; a removal of which only an absent
+    /// standby is not notified is dropped. An end because of a failed link does not make others wait.
     pub(super) fn is_leaving(&mut self, stream: &FttStream, node: u16) -> bool {
         let id = stream.id;
         self.leaving.retain(|(known, _), leaving| *known != id || !leaving.confirmed);
         self.leaving.keys().any(|(known, _)| *known == id) || self.is_ending(stream, node)
     }
 
-    /// Tells a standby that is heard again what went meanwhile.
+    /// Notifies a standby that is back of the removals in the meantime.
     pub(super) fn send_gone(&mut self) {
         let Some(to) = self.config.other else { return };
         let leaving = self.leaving.iter().filter(|(_, leaving)| leaving.confirmed);
@@ -266,7 +270,7 @@ impl Leaving {
         self.missing.is_empty()
     }
 
-    /// One that nobody has to be told of.
+    /// One of which no node has to be notified.
     fn of(stream: FttStream, gone: BTreeSet<u16>) -> Self {
         Self {
             stream,
@@ -283,7 +287,7 @@ impl Leaving {
     }
 }
 
-/// What the standby is told of a stream, or a consumer of it, that is gone.
+/// The message to the standby that a stream, or a consumer of it, is gone.
 pub(super) fn gone(stream: FttStream, consumer: u16, number: u32, life: u32) -> FttMessage {
     FttMessage::Replicate { stream, consumer, installed: false, number, life, asked: 0, by: 0 }
 }

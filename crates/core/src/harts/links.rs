@@ -1,10 +1,10 @@
-//! The links database of a switch: whether its links are up, what of them is reserved, and what was carried over one that failed.
+//! The links database of a switch: state and reservations of its links, and the grants that failed links broke.
 //!
-//! A link that goes down or comes up is told to the ACMaster under a number, which grows with each change, until it is
-//! acknowledged; who becomes the active one is told of every link that ever changed. What the switch carries over a link
-//! that goes down is broken, and stays so, whatever the link does then: the switch says so, stream by stream and consumer by consumer,
-//! until it is told that this is gone, or that it is set up anew. So it is the switch that remembers that a grant has to end, and no
-//! ACMaster that dies takes that with it.
+//! The switch reports a link that goes down or comes up to the ACMaster under a number, which grows with each change,
+//! until it is acknowledged; a new active ACMaster receives a report of every link that ever changed. A grant over a
+//! link that goes down is broken, and stays broken, whatever the link does then: the switch reports it, stream by
+//! stream and consumer by consumer, until it is notified that the grant is gone, or set up anew. So the switch keeps
+//! the information that a grant has to end, and it survives the death of any ACMaster.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -22,7 +22,7 @@ pub(super) struct Lines {
     changed: BTreeMap<u16, Line>,
     /// Of streams and consumers that are carried over a link that failed: the neighbour at its other end.
     broken: BTreeMap<(u16, u16), u16>,
-    /// When it says again what is broken.
+    /// When it repeats its reports of broken grants.
     again: Option<Instant>,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Lines {
 struct Line {
     up: bool,
     number: u32,
-    /// When it is said again, while it is not acknowledged.
+    /// When the report is repeated, while it is not acknowledged.
     again: Option<Instant>,
 }
 
@@ -70,7 +70,7 @@ impl SwitchMaster {
         self.send_broken(now);
     }
 
-    /// Lets time pass: what is not answered is said again.
+    /// Lets time pass: unanswered reports are repeated.
     pub fn advance(&mut self, now: Instant) {
         let due = |line: &Line| line.again.is_some_and(|at| at <= now);
         let lines = &self.lines.changed;
@@ -83,7 +83,7 @@ impl SwitchMaster {
         }
     }
 
-    /// When it says something again.
+    /// When it repeats a report.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.lines.changed.values().filter_map(|line| line.again).chain(self.lines.again).min()
@@ -99,7 +99,7 @@ impl SwitchMaster {
         })
     }
 
-    /// Whether it carries a stream to a consumer over a link that failed, and was not told that this is gone.
+    /// Whether it carries a stream to a consumer over a failed link, and was not notified that it is gone.
     #[must_use]
     pub fn is_broken(&self, stream: u16, consumer: u16) -> bool {
         self.lines.broken.contains_key(&(stream, consumer))
@@ -132,7 +132,7 @@ impl SwitchMaster {
         self.send_broken(now);
     }
 
-    /// It was told that a stream is gone, or set up, to a consumer, or to all of them.
+    /// It was notified that a stream is gone, or set up, to a consumer, or to all of them.
     pub(super) fn is_new(&mut self, id: u16, consumer: u16, of_producer: bool) {
         self.lines.broken.retain(|(known, to), _| *known != id || !(of_producer || *to == consumer));
         if self.lines.broken.is_empty() {

@@ -1,9 +1,9 @@
-//! The master of a switch: relays requests to the ACMaster and keeps the streams that go through its switch, and to whom.
+//! The master of a switch: relays requests to the ACMaster and keeps the streams through its switch, and their consumers.
 //!
-//! Its databases: the links of its switch, with their state and what of them is reserved (`links.rs`), and of each stream its attributes,
-//! where it comes from and goes to (Config_Msg), and the servers and memory pools that it derives of these (`resources.rs`).
-//! Invariants: what it says that it carries has its resources; what it carries over a link that failed it says
-//! to be broken until it is told that it is gone.
+//! Its databases: the links of its switch, with their state and reservations (`links.rs`), and of each stream its
+//! attributes, its source and destinations (Config_Msg), and the servers and memory pools derived from these
+//! (`resources.rs`). Invariants: a stream that it reports as carried has its resources; a stream that it carries over
+//! a failed link it reports as broken until it is notified that the stream is gone.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -31,11 +31,11 @@ pub struct Carried {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SwitchMaster {
     pub(super) config: SwitchConfig,
-    /// To whom requests go now.
+    /// The ACMaster to which requests go now.
     pub(super) acmaster: u16,
     /// What is carried.
     pub(super) streams: BTreeMap<u16, Carried>,
-    /// Of streams and consumers the number under which it heard of them last.
+    /// Of each stream and consumer the number of the last message about it.
     pub(super) heard: BTreeMap<(u16, u16), u32>,
     /// The state of its links.
     pub(super) lines: Lines,
@@ -147,7 +147,7 @@ impl SwitchMaster {
         }
     }
 
-    /// What it sends next, and to whom.
+    /// The next message to send, and its recipient.
     pub fn poll(&mut self) -> Option<(u16, FttMessage)> {
         self.out.pop_front()
     }

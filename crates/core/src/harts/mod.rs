@@ -1,9 +1,12 @@
-//! HaRTES and FTT: the masters of the switches, the one that admits, the nodes, and the synchronous schedule.
+//! HaRTES and FTT: the masters of the switches, the ACMaster, the nodes, and the synchronous schedule.
 //!
-//! `node.rs` asks for streams; `master.rs` stands in every switch, relays requests and keeps what goes through
-//! it, `station.rs` is all that stands in a node, `resources.rs` what a stream has there; `acmaster.rs` is the one master that decides, `asking.rs` how it takes requests, `leaving.rs` what it takes out, `ending.rs` what ends for a link that failed (`links.rs`), `standby.rs` how there are two of it, `survey.rs` how one that is alone comes back; `schedule.rs` says what a trigger message polls;
-//! `stream_policing.rs`, beside this folder, holds frames to what was promised. All of them are told the time and say what to send. Not here:
-//! the test itself (who drives the machine makes it), the messages (`tautwire-wire`), the servers (`servers.rs`).
+//! `node.rs` requests streams; `master.rs` is in every switch, relays requests and keeps the streams through it,
+//! `station.rs` joins all entities of a node, `resources.rs` derives a stream's resources in a switch; `acmaster.rs`
+//! is the one master that decides, `asking.rs` how it processes requests, `leaving.rs` how it removes streams,
+//! `ending.rs` how grants end because of a failed link (`links.rs`), `standby.rs` how two of it replicate, `survey.rs`
+//! how one without a standby comes back; `schedule.rs` computes what a trigger message polls; `stream_policing.rs`,
+//! outside of this folder, polices frames. All of them receive the time as input and give messages to send. Not here:
+//! the test itself (the driver of the machine does it), the messages (`tautwire-wire`), the servers (`servers.rs`).
 
 mod acmaster;
 mod asking;

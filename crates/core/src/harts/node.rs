@@ -1,10 +1,11 @@
-//! A node of HaRTES: asks for streams until it is answered, and is silent where it missed the trigger message.
+//! A node of HaRTES: repeats its requests until they are answered, and is silent in a cycle whose trigger message it missed.
 //!
-//! What a trigger message polls is sent once, over however many cables it comes. A consumer's request is for its own part; a producer's is an offer. It stays with the node until it gives the stream back:
-//! told that no consumer may have the stream, or that the last one leaves, the producer sends nothing, and asks anew when
-//! the ACMaster says that a consumer asks. A consumer that is told that a link on the way failed asks on, under a new number,
-//! until the link is back, or it gives its part back: told so in error it soon knows better. Every request has a number, and an answer is that to one number: what comes
-//! late changes nothing.
+//! A frame that a trigger message polls is sent once, over however many cables the trigger comes. A consumer's request
+//! is for its own part; a producer's is an offer. The offer stays valid until the producer releases it: when it is
+//! notified that no consumer may have the stream, or that the last one left, the producer sends nothing, and repeats
+//! its request when the ACMaster invites it. A consumer that is notified of a failed link on the path repeats its
+//! request, under a new number, until the link is back, or it releases its part; so a mistaken notification is soon
+//! corrected. Every request has a number, and an answer refers to that one number: a late answer changes nothing.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -12,18 +13,19 @@ use alloc::vec::Vec;
 use tautwire_units::{Duration, Instant};
 use tautwire_wire::harts::{FttMessage, FttStream, Polled};
 
-/// How a request stands.
+/// The state of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RequestState {
-    /// Asked, not answered.
+    /// Sent, not answered.
     Asked,
     /// The stream may be used.
     Granted,
-    /// It may not; this stream would be late, or it itself. Of a producer: it may not by any consumer that asked.
+    /// Refused: the stream with this number, another one or the requested one, would be late. A producer: refused for all consumers.
     Refused(u16),
     /// Of a producer: it was granted, and the last consumer left. Nothing is sent until another one is granted.
     Offered,
-    /// This link on the way is down, or was: a switch, and its neighbour. A consumer asks again, and a producer when it is invited.
+    /// This link on the path is or was down: a switch, and its neighbour. A consumer requests again, and a producer
+    /// when it is invited.
     Cut([u16; 2]),
 }
 
@@ -42,14 +44,14 @@ pub struct FttNode {
     node: u16,
     /// The master of its switch.
     master: u16,
-    /// How long it waits for an answer before it asks again.
+    /// How long it waits for an answer before it repeats a request.
     patience: Duration,
     requests: BTreeMap<u16, Request>,
     /// Requests so far.
     number: u16,
-    /// Streams that it gave back and was not told are out: when it says so again, and the number of the request.
+    /// Streams that it released and whose removal is not confirmed: when it repeats the release, and the number of the request.
     releasing: BTreeMap<u16, (Instant, u16)>,
-    /// Per master: the cycle whose trigger message it heard last.
+    /// Per master: the cycle of the last trigger message received.
     cycles: BTreeMap<u16, u32>,
     out: VecDeque<(u16, FttMessage)>,
 }
@@ -70,7 +72,7 @@ impl FttNode {
         }
     }
 
-    /// Asks for a stream, as its producer or as a consumer. What it gave back before is out first.
+    /// Requests a stream, as its producer or as a consumer. An earlier release is completed first.
     pub fn request(&mut self, now: Instant, stream: FttStream) {
         let waits = self.releasing.contains_key(&stream.id);
         // One that waits has a number that nobody answers.
@@ -82,13 +84,13 @@ impl FttNode {
         }
     }
 
-    /// Holds a stream that was granted before: nothing is asked.
+    /// Holds a stream that was granted before: no request is sent.
     pub fn hold(&mut self, stream: FttStream) {
         let (state, number) = (RequestState::Granted, self.number);
         self.requests.insert(stream.id, Request { stream, state, number, again: None });
     }
 
-    /// Gives a stream back, and says so until it is told that it is out.
+    /// Releases a stream, and repeats the release until its removal is confirmed.
     pub fn release(&mut self, now: Instant, stream: u16) {
         let Some(Request { number, .. }) = self.requests.remove(&stream) else { return };
         if !self.releasing.contains_key(&stream) {
@@ -132,7 +134,7 @@ impl FttNode {
                         request.state = RequestState::Offered;
                         request.again = None;
                     }
-                    // A producer that asks was not granted it by whatever is not known.
+                    // A producer with an open request was not granted it by an unknown notification.
                     (Some(request), Some(link))
                         if number.is_some()
                             || request.stream.producer != self.node
@@ -162,7 +164,7 @@ impl FttNode {
         Vec::new()
     }
 
-    /// A link on the way is down. A consumer asks on, under a new number where it may have been granted it under this one.
+    /// A link on the path is down. A consumer repeats its request, under a new number if it may have been granted under this one.
     fn cut_off(&mut self, now: Instant, stream: u16, link: [u16; 2], ends: bool) {
         let Some(request) = self.requests.get_mut(&stream) else { return };
         let asks = request.stream.producer != self.node;
@@ -192,7 +194,7 @@ impl FttNode {
         if request.state == RequestState::Offered
             || (is_producer && matches!(request.state, RequestState::Cut(_)))
         {
-            // Of before the last consumer left; or who says so does not know that it did.
+            // It is from before the last consumer left; or its sender does not know that it left.
             if result.is_ok() {
                 request.state = RequestState::Asked;
                 self.ask_anew(now, stream);
@@ -203,7 +205,7 @@ impl FttNode {
         request.again = None;
     }
 
-    /// Asks under a new number, if it wants the stream.
+    /// Requests under a new number, if it wants the stream.
     fn ask_anew(&mut self, now: Instant, stream: u16) {
         let Some(request) = self.requests.get_mut(&stream) else { return };
         self.number = self.number.wrapping_add(1);
@@ -212,7 +214,7 @@ impl FttNode {
         self.out.push_back((self.master, FttMessage::Add { stream, node: self.node, number }));
     }
 
-    /// Lets time pass: what was not answered is asked again.
+    /// Lets time pass: unanswered requests are repeated.
     pub fn advance(&mut self, now: Instant) {
         for request in self.requests.values_mut() {
             if request.again.is_some_and(|at| at <= now) {
@@ -228,31 +230,31 @@ impl FttNode {
         }
     }
 
-    /// When it asks again.
+    /// When it repeats a request.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         let releasing = self.releasing.values().map(|(again, _)| *again);
         self.requests.values().filter_map(|request| request.again).chain(releasing).min()
     }
 
-    /// What it sends next, and to whom.
+    /// The next message to send, and its recipient.
     pub fn poll(&mut self) -> Option<(u16, FttMessage)> {
         self.out.pop_front()
     }
 
-    /// Whether it gave a stream back and was not told that it is out.
+    /// Whether it released a stream and has no confirmation of its removal.
     #[must_use]
     pub fn is_releasing(&self, stream: u16) -> bool {
         self.releasing.contains_key(&stream)
     }
 
-    /// How a request stands.
+    /// The state of a request.
     #[must_use]
     pub fn state(&self, stream: u16) -> Option<RequestState> {
         self.requests.get(&stream).map(|request| request.state)
     }
 
-    /// Whether it heard the trigger message of a cycle of its switch: if not, it is silent in it.
+    /// Whether it received the trigger message of a cycle of its switch: if not, it is silent in it.
     #[must_use]
     pub fn heard(&self, cycle: u32) -> bool {
         self.cycles.get(&self.master) == Some(&cycle)
@@ -304,7 +306,7 @@ mod tests {
         assert_eq!(node.state(7), Some(RequestState::Refused(4)));
     }
 
-    /// A producer's offer stays with it: refused or without a consumer it asks anew when somebody asks.
+    /// A producer's offer stays valid: refused or without a consumer, it repeats its request when it is invited.
     #[test]
     fn a_producer_is_asked_for_its_offer() {
         let mut node = FttNode::new(1, 11, Duration::from_ms(100));
@@ -333,7 +335,7 @@ mod tests {
         assert_eq!(node.poll(), None, "it offers no such stream");
     }
 
-    /// A consumer that is cut off asks on under a new number, and no answer to the old one grants it anything.
+    /// A consumer that is cut off requests under a new number, and no answer to the old one grants it anything.
     #[test]
     fn a_consumer_that_is_cut_off_asks_on() {
         let mut node = FttNode::new(2, 11, Duration::from_ms(100));

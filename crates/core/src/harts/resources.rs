@@ -3,17 +3,17 @@
 //! Of the attributes T (period, or least distance), C (size, octets of the wire) and D (deadline), with T' = T less what the
 //! clocks of talker and switch may differ by in it:
 //!
-//! * server, at the port to each neighbour to which the stream goes: period p = the whole elementary cycles of T', at
-//!   least one; capacity C times the messages that come in p cycles, rounded up. Its place in the tree: below the shared server that the
-//!   request names, with its priority;
+//! * server, at the port to each neighbour to which the stream goes: period p = the greatest number of elementary
+//!   cycles within T', at least one; capacity C times the messages that come in p cycles, rounded up. Its place in the
+//!   tree: below the shared server that the request names, with its priority;
 //! * memory pool of an asynchronous stream: C (b + D / T'), b the messages that may come at once: no more are on their way while
 //!   each keeps its deadline. Without a deadline or a number it waits in the memory of the port;
 //! * memory pool of a synchronous stream behind its first switch: [`RELAYED_MAX`] messages;
 //! * policing, where the stream enters: frames of C, T' apart; one waits if early ones are reshaped;
-//! * schedule: period, offset and deadline in elementary cycles, and the time of C on the slowest of the lines to
-//!   where it goes, and, at the switch that polls it, from where it comes.
+//! * schedule: period, offset and deadline in elementary cycles, and the time of C on the slowest of the links to its
+//!   destinations, and, at the switch that polls it, from its source.
 //!
-//! What a request states (`FttTerms`) counts instead. Not here: what the servers do (`servers.rs`), the policer, the scheduler.
+//! Values stated in a request (`FttTerms`) replace these. Not here: how servers work (`servers.rs`), the policer, the scheduler.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,7 @@ use crate::stream_policing::{StreamPolicer, Violator};
 
 /// Messages of a synchronous stream that a switch behind the first may hold.
 pub const RELAYED_MAX: u16 = 4;
-/// Octets of the wire beside a frame: preamble and the least gap.
+/// Octets on the wire in addition to a frame: preamble and the least gap.
 const OVERHEAD: u32 = 20;
 
 /// A cable of a switch.
@@ -41,7 +41,7 @@ pub struct FttLink {
 pub struct SwitchConfig {
     /// Its identifier.
     pub switch: u16,
-    /// To whom requests go, a parameter of the whole network.
+    /// The ACMaster to which requests go, a parameter of the network.
     pub acmaster: u16,
     /// Length of the elementary cycle.
     pub cycle: Duration,
@@ -49,7 +49,7 @@ pub struct SwitchConfig {
     pub tolerance_ppb: u32,
     /// The longest step of a clock's readings in the network; none of clocks that are exact.
     pub step: Duration,
-    /// After how long what is not answered is said again.
+    /// The time after which an unanswered message is repeated.
     pub patience: Duration,
     /// Its cables, by the station or switch at the other end.
     pub links: BTreeMap<u16, FttLink>,
@@ -271,7 +271,7 @@ mod tests {
     fn a_server_gives_its_capacity_in_full_cycles() {
         let server = of(STREAM, 1, &[2, 3]).servers[&3];
         assert_eq!((server.capacity, server.period, server.priority), (Some(100), 3, 3));
-        // Two clocks that differ: the period is not three whole cycles any more, and two messages may come in two.
+        // Two clocks that differ: the period is now less than three cycles, and two messages may come in two.
         let drifts = Resources::derive(&STREAM, 1, &BTreeSet::from([2]), &switch(100_000)).expect("a cable");
         assert_eq!((drifts.servers[&2].capacity, drifts.servers[&2].period), (Some(100), 2));
         let fast = of(FttStream { period_ns: 40_000, ..STREAM }, 1, &[2]).servers[&2];

@@ -96,8 +96,8 @@ impl SynchronousScheduler {
         }
     }
 
-    /// Takes a stream from the next cycle on; others are not disturbed. False, and nothing is changed, if it
-    /// stands already, its period is zero, or its message is longer than the window.
+    /// Adds a stream from the next cycle on; others are not disturbed. False, and nothing is changed, if it is in the
+    /// schedule already, its period is zero, or its message is longer than the window.
     pub fn add(&mut self, stream: SynchronousStream) -> bool {
         if !self.takes(&stream) {
             return false;
@@ -116,8 +116,8 @@ impl SynchronousScheduler {
         true
     }
 
-    /// Has a stream that stands be another one from the next cycle on; what of it is ready stays so. False, and nothing is changed,
-    /// if there is none, its period is zero, or its message is longer than the window.
+    /// Replaces a stream of the schedule from the next cycle on; its ready messages stay. False, and nothing is
+    /// changed, if there is none, its period is zero, or its message is longer than the window.
     pub fn change(&mut self, stream: SynchronousStream) -> bool {
         if stream.time > self.window || stream.period == 0 {
             return false;
@@ -223,7 +223,7 @@ impl SynchronousScheduler {
             let pool = pools.iter_mut().find(|pool| pool.stream.id == stream.id);
             let already = polled.iter_mut().find(|known| known.stream == stream.id);
             let frames = already.as_ref().map_or(0, |known| known.frames);
-            // What comes from another switch had its budget there; its pool says how much may have piled up.
+            // A message from another switch was charged to its budget there; its pool limits how much may have accumulated.
             let in_budget =
                 policy != SchedulerPolicy::ServerBased || pool.is_some() || frames < stream.budget.max(1);
             if (stream.time > left || !in_budget) && !planted!(ScheduleOverfull) {

@@ -1,16 +1,17 @@
 //! The tree of servers of an egress port, and the elementary cycle in which it sends (HaRTES, FTT).
 //!
-//! In: frames, each for the queue of one server, and the question what to send. Out: a frame, or the time
-//! to ask again. A server has a capacity in octets of the wire, filled up every so many elementary cycles (EC);
-//! a frame is sent when its server and all above it have that much left, and is taken from all of them. Of
-//! several the one goes first whose way from the root has the higher priorities. Nothing is sent before the
-//! asynchronous window of an EC opens; a frame that would not be through when it closes waits for the next EC, and
-//! with it all others, so that nothing runs over into the next EC. Trigger messages and synchronous frames wait in
-//! lanes of their own, each for its own window of the EC, in the same manner.
+//! In: frames, each for the queue of one server, and polls. Out: a frame, or the time to poll again. A server has a
+//! capacity in octets on the wire, which is replenished after a period of elementary cycles (EC); a frame is sent when
+//! its server and all above it have enough capacity left, and is charged to all of them. Of several servers the one
+//! goes first whose path from the root has the higher priorities. Nothing is sent before the asynchronous window of an
+//! EC opens; a frame that would not end before the window closes waits for the next EC, and with it all others, so
+//! that nothing runs over into the next EC. Trigger messages and synchronous frames wait in lanes of their own, each
+//! for its own window of the EC, by the same rules.
 //!
-//! Kinds: *deferrable* keeps its capacity to the end of its period; *polling* loses it when nothing waits; *sporadic*
-//! gets back what was taken a period later. Invariants: no server gives out more than its capacity in one period; the
-//! cycle is the port's clock's, its first begins at zero. Not here: which stream has which server (`tautwire-model`).
+//! Kinds: a *deferrable* server keeps its capacity to the end of its period; a *polling* one loses it when nothing
+//! waits; a *sporadic* one gets consumed capacity back a period later. Invariants: no server serves more than its
+//! capacity in one period; the cycle follows the port's clock, and the first one begins at zero. Not here: which
+//! stream has which server (`tautwire-model`).
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -102,16 +103,16 @@ pub(crate) struct Servers<F> {
     /// Start and end of each window, by [`ServerWindow`].
     windows: [(u64, u64); 3],
     servers: Vec<Server<F>>,
-    /// Servers in the order in which they are asked.
+    /// Servers in the order in which they are examined.
     order: Box<[u16]>,
 }
 
-/// What the servers say.
+/// The answer of the servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     /// The first frame of this server.
     Send(u16),
-    /// Ask again then.
+    /// Poll again then.
     Wait(Instant),
 }
 
@@ -353,14 +354,14 @@ impl<F: Copy> Servers<F> {
     }
 }
 
-/// Servers in the order in which they are asked.
+/// Servers in the order in which they are examined.
 fn order(servers: &[ServerConfig]) -> Box<[u16]> {
     let mut order: Vec<u16> = (0..servers.len()).filter_map(|place| u16::try_from(place).ok()).collect();
     order.sort_by_key(|place| way(servers, *place));
     order.into_boxed_slice()
 }
 
-/// The way from the root to a server: what is asked first is smaller.
+/// The path from the root to a server; a smaller value is examined first.
 fn way(servers: &[ServerConfig], place: u16) -> Vec<(u8, u16)> {
     let mut way = Vec::new();
     let mut next = Some(place);

@@ -219,7 +219,7 @@ fn each_window_has_frames_of_its_own() {
     assert_eq!(sent(&mut port, 0, 200), [(0, 11), (10, 21), (20, 1), (26, 2), (100, 12), (110, 22)]);
 }
 
-/// One that is installed in a run has its whole capacity, and as much as its memory pool holds waits in it.
+/// A server that is installed during a run has its full capacity, and as much as its memory pool holds waits in it.
 #[test]
 fn a_server_is_installed_with_others() {
     let closed = ServerConfig { capacity: Some(0), ..server(None, 0, 1, 0) };

@@ -1,15 +1,17 @@
-//! Two ACMasters: what the standby is told, when it takes over, and how one that comes back empty learns what stands.
+//! Two ACMasters: what the standby receives, when it takes over, and how one that comes back empty gets all grants.
 //!
-//! One that comes back asks (Recall) until it knows all, and takes over from nobody before. The active one then tells it of
-//! every stream that stands as of a new one, and waits for the answers; when none is missing it sends what is asked and not
-//! decided, the refusals that stand (Record), and at last that this was all (Complete), with a digest of every entry. Who
-//! holds something else, less, more or other, was told amiss: records are asked for again, and if it still does not
-//! know the same, it forgets all and begins anew (a further attempt of the same life). From the Recall on nothing is acknowledged
-//! that the other one does not know, so what is decided meanwhile is not missing either. A standby that hears a Recall takes over
-//! at once: who asks has forgotten everything. Each grant and each end has a number, the same count at both: what comes
-//! late, under a number below that under which a stream was heard of last, is not taken and not answered.
+//! An ACMaster that comes back sends Recall until it has all grants, and takes over from no other before. The active
+//! one then notifies it of every granted stream as of a new one, and waits for the acknowledgements; when none is
+//! missing, it sends the undecided requests and the refusals (Record), and at last the end mark (Complete), with a
+//! digest of every entry. If the other one has anything else, less, more or different, it was misinformed: it requests
+//! the records again, and if its entries still differ, it forgets all and starts anew (a further attempt of the same
+//! life). From the Recall on nothing is acknowledged that the other one does not have, so new decisions are not
+//! missing either. A standby that receives a Recall takes over at once: the sender has forgotten everything. Each
+//! grant and each end has a number, counted in common by both: a late message, with a number below that of the last
+//! message about its stream, is not processed and not answered.
 //!
-//! Not survived: a second failure before the first to come back knows all. Nobody then decides, and what runs goes on.
+//! Not survived: a second failure before the first ACMaster to come back has all grants. Then neither decides, and
+//! existing streams continue.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -25,7 +27,7 @@ use super::leaving::Leaving;
 pub(super) const UNNOTIFIED_MAX: u32 = 1 << 16;
 
 impl AcMaster {
-    /// Acts on, or begins to act, as the active one, and says so.
+    /// Becomes, or stays, the active one, and announces it.
     pub(super) fn take_over(&mut self, now: Instant) {
         let is_heir = !self.active;
         self.alone |= is_heir;
@@ -33,7 +35,7 @@ impl AcMaster {
         self.active = true;
         self.alive_at = Some(now + self.config.alive);
         if is_heir {
-            // Beyond what the other one may have said to switches and to nobody else.
+            // Above all numbers that the other one may have sent to switches and to nobody else.
             self.number = self.number.saturating_add(UNNOTIFIED_MAX);
         }
         let (master, life, number) = (self.config.me, self.config.life, self.number);
@@ -61,7 +63,7 @@ impl AcMaster {
             self.alive_at = Some(now);
         } else {
             self.active = false;
-            // The switches remember what has to end, and tell the active one.
+            // The switches keep the grants that have to end, and report them to the active one.
             self.endings.clear();
             let wait = if self.in_step { self.config.alive * 3 } else { self.config.patience };
             self.alive_at = Some(now + wait);
@@ -78,7 +80,7 @@ impl AcMaster {
         }
     }
 
-    /// Asks the other one for all that stands.
+    /// Requests all grants from the other ACMaster.
     pub(super) fn recall(&mut self) {
         if self.config.other.is_none() {
             return self.survey();
@@ -87,7 +89,7 @@ impl AcMaster {
         self.send_to_other(FttMessage::Recall { master, life, attempt });
     }
 
-    /// The other one came back and asks for all that stands.
+    /// The other ACMaster came back and requests all grants.
     pub(super) fn recalled(&mut self, now: Instant, life: u32, attempt: u16) {
         if (life, attempt) < (self.other_life, self.other_attempt) || !self.in_step {
             return;
@@ -109,7 +111,7 @@ impl AcMaster {
         self.send_complete();
     }
 
-    /// The other one knows nothing any more: all that stands is to be told, under a number that it has not answered.
+    /// The other ACMaster lost its state: all grants are to be sent, under a number that it has not answered.
     fn all_is_unnotified(&mut self) {
         self.number += 1;
         self.related.clear();
@@ -133,7 +135,7 @@ impl AcMaster {
         self.nobody_knows_what_ends();
     }
 
-    /// Tells the other one of what stands and was never confirmed.
+    /// Sends the other ACMaster the grants that were never confirmed.
     pub(super) fn repeat_to_other(&mut self) {
         self.send_gone();
         let Some(to) = self.config.other else { return };
@@ -147,7 +149,7 @@ impl AcMaster {
         }
     }
 
-    /// Tells one that came back, and has said that it knows all that stands, of what is asked and refused, and that this is all.
+    /// Sends an ACMaster that came back, and has acknowledged all grants, the requests and refusals, and the end mark.
     pub(super) fn send_complete(&mut self) {
         let is_notified = |(id, consumer): &(u16, u16)| {
             let entry = self.entries.get(id);
@@ -183,7 +185,7 @@ impl AcMaster {
         self.send_to_other(FttMessage::Complete { master, life, to, number, account, digest });
     }
 
-    /// These requests, and the refusals that stand.
+    /// These requests, and the refusals, as messages.
     fn records(&self, asked: &BTreeMap<(u16, u16), (FttStream, u16)>, account: u16) -> Vec<FttMessage> {
         let of_asked = asked.iter().map(|((_, node), (stream, number))| (*stream, *node, *number, None));
         let of_refused =
@@ -193,7 +195,7 @@ impl AcMaster {
         of_asked.chain(of_refused).map(record).collect()
     }
 
-    /// Of all that stands, of these requests and of the refusals, as messages would say them.
+    /// Digest of all grants, of these requests and of the refusals, in the form of messages.
     fn digest(&self, asked: &BTreeMap<(u16, u16), (FttStream, u16)>) -> u64 {
         let standing = self.entries.values().flat_map(|entry| {
             let asked = entry.produced.unwrap_or_default();
@@ -207,7 +209,7 @@ impl AcMaster {
         FttMessage::digest(standing.chain(self.records(asked, 0)))
     }
 
-    /// The other one was told of a request that is refused now.
+    /// The other ACMaster was sent a request that is refused now.
     pub(super) fn relate_refusal(&mut self, id: u16, consumer: u16) {
         if self.related.contains(&id)
             && let Some((stream, subject)) = self.refused.get(&(id, consumer)).copied()
@@ -217,7 +219,7 @@ impl AcMaster {
         }
     }
 
-    /// A request that the active one has not decided, or one that it refused. With a new account all is said again.
+    /// A request that the active one has not decided, or one that it refused. A new account starts a complete list.
     pub(super) fn record(
         &mut self,
         stream: FttStream,
@@ -246,7 +248,7 @@ impl AcMaster {
         self.refused.clear();
     }
 
-    /// The active one has told all; who holds anything else was told amiss.
+    /// The active one has sent all; if the entries here differ, they are wrong.
     pub(super) fn complete(&mut self, now: Instant, [life, to, number]: [u32; 3], account: u16, digest: u64) {
         if self.in_step || self.active || to != self.config.life || life < self.other_life {
             return;
@@ -255,7 +257,7 @@ impl AcMaster {
             self.begin_account(account);
         }
         if self.digest(&self.pending) != digest {
-            // Records may be lost or late. What stands was answered one by one, unless something came in between.
+            // Records may be lost or late. Grants were acknowledged one by one, unless something came in between.
             if core::mem::replace(&mut self.doubted, true) && number >= self.number {
                 self.forget();
             }
@@ -267,7 +269,7 @@ impl AcMaster {
         self.alive_at = Some(now + self.config.alive * 3);
     }
 
-    /// Told amiss: begins anew, as if it came back once more.
+    /// Its entries are wrong: it starts anew, as if it came back once more.
     fn forget(&mut self) {
         self.attempt = self.attempt.wrapping_add(1);
         self.doubted = false;
@@ -277,7 +279,7 @@ impl AcMaster {
         self.refused.clear();
     }
 
-    /// The other one says that it knows of a stream, or that it stands no more.
+    /// The other ACMaster acknowledges that it has a stream, or that it has removed it.
     pub(super) fn known(&mut self, id: u16, consumer: u16, installed: bool, number: u32) {
         if !installed {
             return self.forgotten(id, consumer, number);
@@ -292,7 +294,7 @@ impl AcMaster {
         }
     }
 
-    /// The standby hears of a stream, and of the requests of producer and consumer; or that it is gone.
+    /// The standby receives a stream with the requests of producer and consumer; or that the stream is gone.
     pub(super) fn learn(&mut self, stream: FttStream, consumer: u16, asked: Option<[u16; 2]>, number: u32) {
         self.number = self.number.max(number);
         let heard = self.heard.entry(stream.id).or_default();

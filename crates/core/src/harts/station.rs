@@ -1,10 +1,10 @@
-//! A node of HaRTES as frames see it: all that stands in it, and whom the messages are for that come and go.
+//! A node of HaRTES at the level of frames: all its entities, and the addresses of messages.
 //!
-//! In a node may stand the master of its elementary cycles, the master of a switch, an ACMaster or two, and what asks for streams. A
-//! control message has the address of the entity that it is for; a node that it is not for sends it on. What has come for this one is
-//! [taken](Station::take_arrived) and [processed](Station::process) when there is time for it, which is not this machine's matter.
-//! Invariants: octets that cannot be read change nothing, and go no further; a message that goes on has no padding. Each time that an
-//! ACMaster becomes the active one is told, by whatever it does.
+//! A node may contain the master of its elementary cycles, the master of a switch, one or two ACMasters, and the
+//! entity that requests streams. A control message has the address of its entity; a node without that entity sends it
+//! on. Messages for this node are [taken](Station::take_arrived) and [processed](Station::process) when the driver has
+//! time for them. Invariants: octets that cannot be parsed change nothing, and are not sent on; a message that is sent
+//! on has no padding. Each time that an ACMaster becomes the active one, whatever caused it, the driver is notified.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -45,7 +45,7 @@ pub struct CycleMaster {
 }
 
 impl CycleMaster {
-    /// One whose first cycle is the first whole one that begins at `now` or later.
+    /// A master whose first cycle is the first one that begins at `now` or later.
     #[must_use]
     pub const fn new(scheduler: SynchronousScheduler, cycle: Duration, now: Instant) -> Self {
         let base = Instant::from_ps(now.as_ps().div_ceil(cycle.as_ps()) * cycle.as_ps());
@@ -79,7 +79,7 @@ impl CycleMaster {
 pub struct Opened {
     /// Its number.
     pub cycle: u32,
-    /// Whether nodes are told of it; not while the switch is stopped.
+    /// Whether nodes are sent it; not while the switch is stopped.
     pub is_announced: bool,
     /// What it polls, message by message: the stream, and the cycle in which that was released.
     pub released: Vec<(u16, u32)>,
@@ -100,9 +100,9 @@ pub enum Happened {
     Polled(u16, u32, Vec<Polled>),
     /// An entity of it has a message for another.
     Sent {
-        /// From whom.
+        /// The sender.
         from: u16,
-        /// To whom.
+        /// The recipient.
         to: u16,
         /// What.
         message: FttMessage,
@@ -118,7 +118,7 @@ pub enum Happened {
 /// A message that has come for an entity of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Came {
-    /// Whom it is for.
+    /// The recipient.
     pub to: u16,
     /// Who wrote it.
     pub from: u16,
@@ -137,7 +137,7 @@ pub struct Ports {
     pub towards: BTreeMap<u16, usize>,
 }
 
-/// All that stands in a node.
+/// All entities of a node.
 #[derive(Clone, Debug)]
 pub struct Station {
     /// Its identifier.
@@ -145,7 +145,7 @@ pub struct Station {
     ports: Ports,
     /// The master of its cycles.
     pub cycles: Option<CycleMaster>,
-    /// What asks for streams.
+    /// The entity that requests streams.
     pub node: Option<FttNode>,
     /// The master of its switch.
     pub switch: Option<SwitchMaster>,
@@ -173,7 +173,7 @@ impl Station {
         }
     }
 
-    /// An ACMaster stands in it, in place of one of the same identifier.
+    /// Installs an ACMaster, in place of one with the same identifier.
     pub fn install(&mut self, id: u16, master: AcMaster) {
         let is_active = master.is_active();
         self.acmasters.insert(id, (master, is_active));
@@ -185,7 +185,7 @@ impl Station {
         self.acmasters.get(&id).map(|(master, _)| master)
     }
 
-    /// It was stopped: what it had not processed is lost, and nobody heard of the cycles that began before `now`.
+    /// The node was stopped: unprocessed messages are lost, and no node received the triggers of cycles that began before `now`.
     pub fn come_back(&mut self, now: Instant) {
         self.arrived.clear();
         self.out.clear();
@@ -220,14 +220,14 @@ impl Station {
         }
     }
 
-    /// An ACMaster of it is told the result of a test.
+    /// An ACMaster of this node receives the result of a test.
     pub fn tested(&mut self, now: Instant, id: u16, stream: u16, result: Result<(), u16>) {
         if let Some((master, _)) = self.acmasters.get_mut(&id) {
             master.tested(now, stream, result);
         }
     }
 
-    /// Tells which ACMasters have become the active one.
+    /// Records which ACMasters have become the active one.
     fn note_active(&mut self) {
         for (master, was_active) in self.acmasters.values_mut() {
             let is_active = master.is_active();
@@ -300,7 +300,7 @@ impl Station {
         }
     }
 
-    /// Gives on what its entities have to say; that is what polling does, too.
+    /// Collects the messages of its entities; polling does that, too.
     pub fn collect_messages(&mut self) {
         let me = self.me;
         let mut sent: Vec<(u16, u16, FttMessage)> = Vec::new();

@@ -1,11 +1,12 @@
-//! How an ACMaster that is alone comes back: it asks the switches what they carry.
+//! How an ACMaster without a standby comes back: it surveys what the switches carry.
 //!
-//! Without another one nobody else knows what stands, but the switches do. It asks every one of them (Survey) until each has said
-//! what it carries (Carries) and that this was all (Surveyed), with a digest, so that what is lost or late on the way is
-//! found. A consumer stands if every switch on its way carries the stream to it, with the same attributes: those who were told are
-//! among these. What only some carry was being set up or given back; it is taken out, and who wants it asks on. The producers of what
-//! stands are asked for their requests, whose numbers switches do not know. What was ending for a link that failed ends. Until all switches have answered nothing is
-//! decided. Not kept: refusals, which a new request tests again.
+//! Without a second ACMaster only the switches know the grants. It queries every one of them (Survey) until each has
+//! sent what it carries (Carries) and an end mark (Surveyed), with a digest, by which lost and late messages are
+//! found. A consumer has a grant if every switch on its path carries the stream to it, with the same attributes: every
+//! notified consumer is among these. A grant that only some switches carry was being set up or released; it is
+//! removed, and its nodes request it again. The producers of granted streams are invited, because switches do not know
+//! the numbers of their requests. A grant that was ending because of a failed link ends. Until all switches have
+//! answered nothing is decided. Not kept: refusals, which a new request tests again.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -16,18 +17,18 @@ use tautwire_wire::harts::{FttMessage, FttStream};
 use super::acmaster::{AcAction, AcMaster};
 use super::standby::UNNOTIFIED_MAX;
 
-/// What switches have said so far.
+/// What switches have sent so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Survey {
-    /// Switches that have not said all.
+    /// Switches whose answer is not complete.
     pub(super) missing: BTreeSet<u16>,
-    /// Which question is asked.
+    /// The number of the survey.
     account: u16,
     /// What they carry, and whether that is broken: by switch, stream and consumer.
     carried: BTreeMap<(u16, u16, u16), (FttStream, bool)>,
 }
 
-/// What a switch carries, as it says so when it is asked.
+/// What a switch carries, in the form of its answer to a survey.
 pub(super) fn account_of(
     switch: u16,
     carried: impl Iterator<Item = (FttStream, u16, bool)>,
@@ -39,7 +40,7 @@ pub(super) fn account_of(
 }
 
 impl AcMaster {
-    /// Asks the switches that have not said all.
+    /// Queries the switches whose answer is not complete.
     pub(super) fn survey(&mut self) {
         self.survey.account = self.survey.account.wrapping_add(1);
         let (master, account) = (self.config.me, self.survey.account);
@@ -62,7 +63,7 @@ impl AcMaster {
         }
     }
 
-    /// A switch has said all; if that is what came, and it was the last one, it is known what stands.
+    /// A switch has sent its end mark; if its answer is complete, and it was the last one, all grants are known.
     pub(super) fn surveyed(&mut self, now: Instant, (switch, account): (u16, u16), number: u32, digest: u64) {
         if account != self.survey.account || !self.survey.missing.contains(&switch) {
             return;
@@ -71,7 +72,7 @@ impl AcMaster {
         let of_switch = of_switch.map(|((.., consumer), (stream, broken))| (*stream, *consumer, *broken));
         let reported = account_of(switch, of_switch, account);
         if FttMessage::digest(reported.into_iter()) != digest {
-            // Asked again when the patience is over.
+            // It is queried again when the patience is over.
             return;
         }
         self.number = self.number.max(number);
@@ -81,10 +82,10 @@ impl AcMaster {
         }
     }
 
-    /// All switches have said what they carry.
+    /// All switches have answered.
     fn resume(&mut self, now: Instant) {
         (self.in_step, self.alive_at) = (true, None);
-        // What it said in an earlier life may still come: it is older than all that is said from now on, and taken back with it.
+        // Messages of an earlier life may still arrive: their numbers are below all new ones, and they are withdrawn with these.
         self.number = self.number.saturating_add(UNNOTIFIED_MAX);
         self.heir = true;
         let carried = core::mem::take(&mut self.survey.carried);
@@ -116,7 +117,7 @@ impl AcMaster {
         }
     }
 
-    /// Asks the producer of what stands for its request, until it is known.
+    /// Invites the producer of a granted stream until the number of its request is known.
     pub(super) fn ask_producer(&mut self, now: Instant, id: u16) {
         let Some(entry) = self.entries.get_mut(&id).filter(|entry| entry.produced.is_none()) else { return };
         let Some(stream) = entry.stream.filter(|_| !entry.granted.is_empty()) else { return };

@@ -1,7 +1,7 @@
-//! The master's picture of the network: which switch a node is at, which switches are linked, and which links are down.
+//! The master's view of the network: the switch of each node, the links between switches, and which links are down.
 //!
-//! The switches at the ends of a link say whether it is up (`links.rs`), each under numbers of its own: what comes late is
-//! old. It is down while one of them says so.
+//! The switches at the ends of a link report whether it is up (`links.rs`), each under numbers of its own: a late
+//! report counts as old. The link is down while one of them reports it down.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 pub struct Topology {
     at: BTreeMap<u16, u16>,
     links: BTreeSet<(u16, u16)>,
-    /// What a switch said last of its link to a neighbour: whether it is up, and under which number.
+    /// The last report of a switch about its link to a neighbour: whether it is up, and the number of the report.
     reported: BTreeMap<(u16, u16), (bool, u32)>,
 }
 
@@ -53,7 +53,7 @@ impl Topology {
         Some([before, way.get(place + 1).copied().unwrap_or(to)])
     }
 
-    /// A switch says whether its link to a neighbour is up. False if that is older than what it said last.
+    /// A switch reports whether its link to a neighbour is up. False if that is older than its last report.
     pub fn report(&mut self, switch: u16, neighbour: u16, up: bool, number: u32) -> bool {
         let known = self.reported.get(&(switch, neighbour)).map_or(0, |(_, known)| *known);
         let is_new = number >= known;
@@ -63,7 +63,7 @@ impl Topology {
         is_new
     }
 
-    /// Forgets what was said of links: all are up.
+    /// Forgets all reports: all links are up.
     pub fn forget_links(&mut self) {
         self.reported.clear();
     }
@@ -81,7 +81,7 @@ impl Topology {
         let down = |one: u16, other: u16| self.reported.get(&(one, other)).is_some_and(|(up, _)| !*up);
         way.windows(2).find_map(|pair| {
             let [one, other] = [pair[0], pair[1]];
-            // As the switch that says so names it.
+            // As the switch that reports it names it.
             if down(one, other) {
                 return Some([one, other]);
             }

@@ -52,8 +52,9 @@ impl Exploration {
         }
     }
 
-    /// What holds at any time: who was told has the switches of its way, or one of them says that a link failed; what was acknowledged an ACMaster that lives holds; nobody was
-    /// told of two streams that exclude one another.
+    /// Invariants at any time: for a node that was notified, all switches of its path carry the stream, or one of them
+    /// reports a failed link; an ACMaster that lives has every acknowledged grant; no node was notified of both of two
+    /// streams that exclude one another.
     pub(crate) fn check(&self, network: &Network) {
         if network.given_back {
             return self.check_gone(network);
@@ -65,7 +66,7 @@ impl Exploration {
                     continue;
                 }
                 served.insert(*stream);
-                // A switch remembers that it is to end, until it is told so.
+                // A switch remembers that it is to end, until it is notified.
                 if network.is_broken(*stream, node) {
                     continue;
                 }
@@ -73,7 +74,7 @@ impl Exploration {
                 assert!(way.iter().all(carried), "told before the switches with {:#?}", self.faults);
                 let knows = |master: &AcMaster| {
                     let mut standing = master.standing();
-                    // One that is alone and back asks the switches.
+                    // One without a standby that is back surveys the switches.
                     let decides = master.is_active() && (network.masters.len() > 1 || master.is_in_step());
                     !(decides || self.strict && master.is_in_step())
                         || standing.any(|(known, consumers)| known.id == *stream && consumers.contains(&node))
@@ -90,7 +91,7 @@ impl Exploration {
         assert!(served.len() < 2, "two that exclude one another at {} with {:#?}", network.now, self.faults);
     }
 
-    /// A producer that was told that its stream is gone: no switch carries it, but where it is said that a link failed.
+    /// A producer that was notified that its stream is gone: no switch carries it, unless a failed link is reported.
     fn check_gone(&self, network: &Network) {
         for stream in network.streams().iter().filter(|stream| !network.nodes[0].is_releasing(**stream)) {
             for switch in 0..network.switches.len() {
@@ -105,7 +106,7 @@ impl Exploration {
         }
     }
 
-    /// What is asked for at the start is decided, to each consumer as its test says.
+    /// The requests at the start are decided, for each consumer by the result of its test.
     pub(crate) fn decided(&self, network: &Network) {
         let context = || format!("at {} with {:#?}", network.now, self.faults);
         let refused = RequestState::Refused(4);
@@ -119,7 +120,7 @@ impl Exploration {
                 winner = *granted[0];
                 let other = if winner == STREAM.id { RIVAL.id } else { STREAM.id };
                 for (number, node) in (0..).zip(&network.nodes) {
-                    // Who missed a refusal of one that died asks on, if no consumer is left that does.
+                    // A consumer that missed a refusal of an ACMaster that died repeats its request, if no other consumer is left.
                     let served = node.state(other) == Some(RequestState::Refused(winner))
                         || number == 0 && node.state(other) == Some(RequestState::Asked);
                     assert!(served, "{number}: {:?} {}", node.state(other), context());

@@ -1,9 +1,9 @@
-//! All courses of reservations of HaRTES over two switches and three stations, from the requests to the streams' end, with a
-//! standby: at most one lost, one repeated and one late message, and the death of the ACMaster at any message; and with both
-//! ACMasters, each of which comes back empty, dying one after the other at any message, the second as soon as it may. One consumer
-//! that is refused beside one that is not, consumers that leave, the last one, and come back, a cable that fails, and two streams that exclude one
-//! another while their tests take time are such courses, too. States that were seen are not gone through again. Larger networks,
-//! and more faults, are walked by seed.
+//! All courses of reservations of HaRTES over two switches and three stations, from the requests to the streams' end,
+//! with a standby: at most one lost, one repeated and one late message, and the death of the ACMaster at any message;
+//! and with both ACMasters, each of which comes back empty, dying one after the other at any message, the second as
+//! soon as it may. Such courses include, too, one refused and one granted consumer, consumers that leave, the last one
+//! among them, and come back, a cable that fails, and two streams that exclude one another while their tests take
+//! time. States that were visited are not explored again. Larger networks, and more faults, are walked by seed.
 
 mod exploration;
 mod network;
@@ -15,7 +15,7 @@ use network::{Network, Verdict};
 /// Producer and one consumer at one end, the other consumer at the other.
 const STATIONS: [u16; 3] = [0, 1, 0];
 
-/// The last consumer leaves, and the other one, and then one comes back; the producer, whose offer stands, says nothing.
+/// The last consumer leaves, and the other one, and then one comes back; the producer, whose offer stays valid, sends no new request.
 const COME_AND_GO: [(u64, usize, bool); 3] = [(180, 1, false), (181, 2, false), (215, 1, true)];
 /// One of two consumers leaves and comes back.
 const ONE_GOES: [(u64, usize, bool); 2] = [(180, 2, false), (215, 2, true)];
@@ -27,7 +27,7 @@ fn explore(verdict: Verdict, agenda: &[(u64, usize, bool)], faults: Faults) {
 #[allow(clippy::print_stdout, reason = "a test says how many courses it has seen")]
 fn explore_with(network: Network, faults: Faults) {
     let mut exploration = Exploration::new(&STATIONS);
-    // With a death and a late message beside it, these are many.
+    // Together with a death and a late message these are many.
     if faults.delay && faults.cut && faults.die > 0 {
         exploration.mended = 1;
     }
@@ -72,7 +72,7 @@ fn consumers_come_and_go_when_the_acmaster_dies() {
     }
 }
 
-/// Each of two streams fits alone; whenever the ACMaster dies in their tests, one of them stands and the other does not.
+/// Each of two streams fits alone; whenever the ACMaster dies in their tests, one of them is granted and the other is not.
 #[test]
 fn two_that_exclude_one_another_are_never_both_granted() {
     explore(Verdict::Excludes, &[], NO_DEATH);
@@ -89,7 +89,8 @@ fn it_survives_two_failures_when_the_first_came_back() {
     }
 }
 
-/// An ACMaster without a standby dies at any message and comes back, twice: it asks the switches, and nothing is lost or stands twice.
+/// An ACMaster without a standby dies at any message and comes back, twice: it surveys the switches, and no grant is
+/// lost or duplicated.
 #[test]
 fn one_that_is_alone_comes_back_and_loses_nothing() {
     for (lose, repeat, delay) in [(true, false, false), (false, true, false), (false, false, true)] {
@@ -116,7 +117,7 @@ fn explore_cut(cable: [u16; 2], agenda: &[(u64, usize, bool)], alone: bool, faul
     explore_with(Network::new(2, &STATIONS, Verdict::Admits, agenda, alone, Some(cable)), faults);
 }
 
-/// A cable fails at any message, and is back at once, soon, or when all is told.
+/// A cable fails at any message, and is back at once, soon, or when all are notified.
 #[test]
 fn a_cable_that_fails_leaves_nothing_behind() {
     for cable in CABLES {

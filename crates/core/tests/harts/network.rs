@@ -11,14 +11,14 @@ use tautwire_wire::harts::{FttMessage, FttStream, FttTerms};
 
 /// Time of a message on its way.
 pub(crate) const FLIGHT: Duration = Duration::from_us(1);
-/// How late a late message is: those sent beside it pass it; or what is said again in the meantime does.
+/// How late a late message is: messages sent at the same time overtake it; or repetitions sent in the meantime do.
 pub(crate) const LATE: [Duration; 2] = [Duration::from_ns(1_500), Duration::from_ms(25)];
 pub(crate) const PATIENCE: Duration = Duration::from_ms(20);
 pub(crate) const ALIVE: Duration = Duration::from_ms(50);
-/// Faults happen to what is said in these milliseconds: while the stream is asked for, while who died late comes back, and while
-/// the stream is given back.
+/// Faults happen to messages sent in these milliseconds: while the stream is requested, while an ACMaster that died
+/// late comes back, and while the stream is released.
 pub(crate) const FAULTS: [(u64, u64); 3] = [(0, 70), (180, 300), (600, 670)];
-/// What is asked for at the start is decided by then, whatever happened; and is given back then.
+/// The requests at the start are decided by then, whatever happened; and are released then.
 pub(crate) const DECIDED: u64 = 600;
 pub(crate) const END: u64 = 1_300;
 /// When one that died comes back: before the other one missed it, and behind.
@@ -33,7 +33,7 @@ pub(crate) const STREAM: FttStream = FttStream {
     offset_ns: None,
     terms: FttTerms::NONE,
 };
-/// One that may not stand beside it, where both are asked for.
+/// A stream that excludes it, where both are requested.
 pub(crate) const RIVAL: FttStream = FttStream { id: 8, ..STREAM };
 /// How long a test of one of two streams takes.
 pub(crate) const TEST: Duration = Duration::from_ms(6);
@@ -58,18 +58,18 @@ pub(crate) struct Cable {
     pub(crate) back: Option<Instant>,
 }
 
-/// When a cable is back: before anybody heard that it was cut, before that is said again, and when all is told.
+/// When a cable is back: before its failure was reported, before the report is repeated, and when all are notified.
 pub(crate) const MENDED: [Duration; 3] =
     [Duration::from_ns(500), Duration::from_ms(5), Duration::from_ms(180)];
 
-/// What the test of an ACMaster says.
+/// The result of an ACMaster's test.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Verdict {
     Admits,
     Refuses,
     /// It refuses this consumer alone.
     RefusesOne(u16),
-    /// It refuses a stream beside the other one; and takes its time.
+    /// It refuses a stream while the other one is granted; and takes its time.
     Excludes,
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct Network {
     pub(crate) lives: [u32; 2],
     pub(crate) given_back: bool,
     pub(crate) verdict: Verdict,
-    /// What stations do beside asking at first and giving back in the end: ask for the stream, or give it back.
+    /// What stations do in addition to the requests at the start and the releases at the end: request the stream, or release it.
     pub(crate) agenda: Vec<(Instant, usize, bool)>,
     /// Tests that are not done, by ACMaster, with the end of the first.
     pub(crate) tests: [VecDeque<(u16, u16)>; 2],
@@ -159,7 +159,7 @@ impl Network {
         for (station, switch) in (0..).zip(stations) {
             topology.attach(station, SWITCH + switch);
         }
-        // Where a cable fails both stand at the first switch, so that neither is cut off.
+        // Where a cable fails both are at the first switch, so that neither is cut off.
         let last = if cable.is_some() { 0 } else { switches - 1 };
         for (master, switch) in MASTERS.into_iter().zip([0, last]) {
             topology.attach(master, SWITCH + switch);
@@ -196,7 +196,7 @@ impl Network {
         network
     }
 
-    /// Puts what all have to say on its way; tests end at once where there is one stream.
+    /// Puts all messages of the nodes on their way; tests end at once where there is one stream.
     pub(crate) fn collect(&mut self) {
         let mut messages = Vec::new();
         for (from, node) in (0..).zip(&mut self.nodes) {
@@ -320,7 +320,7 @@ impl Network {
         Next::Timer
     }
 
-    /// A test of one of two streams ends: it passes if the other one does not stand, nor is set up.
+    /// A test of one of two streams ends: it passes if the other one is neither granted nor being set up.
     pub(crate) fn end_test(&mut self, place: usize) {
         if self.tested_at[place].is_none_or(|at| at > self.now) {
             return;
@@ -385,7 +385,7 @@ impl Network {
         self.cable.is_some_and(|cable| cable.back.is_none())
     }
 
-    /// Whether a switch on the way of a stream to a consumer says that a link failed.
+    /// Whether a switch on the path of a stream to a consumer reports a failed link.
     pub(crate) fn is_broken(&self, stream: u16, consumer: u16) -> bool {
         self.switches.iter().any(|switch| switch.is_broken(stream, consumer))
     }
@@ -396,7 +396,7 @@ impl Network {
         carried.map(|carried| carried.consumers.keys().copied().collect()).unwrap_or_default()
     }
 
-    /// Streams that are asked for.
+    /// Streams that are requested.
     pub(crate) fn streams(&self) -> &'static [u16] {
         if self.verdict == Verdict::Excludes { &[STREAM.id, RIVAL.id] } else { &[STREAM.id] }
     }

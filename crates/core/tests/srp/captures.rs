@@ -80,7 +80,7 @@ fn two_end_stations_register_each_other() {
         (talkers, listeners)
     };
     let (talks, listens) = (vec![(stream(1), 128)], vec![(stream(1), Some(ListenerDeclaration::Ready))]);
-    // Offered at 2.1 s, asked for at 5.2 s, left by all at 10.7 s and declared again, left at 14.3 s and at 18.2 s.
+    // Offered at 2.1 s, requested at 5.2 s, left by all at 10.7 s and declared again, left at 14.3 s and at 18.2 s.
     for (seconds, offered, asked) in [
         (1, false, false),
         (3, true, false),
@@ -96,7 +96,7 @@ fn two_end_stations_register_each_other() {
     }
 }
 
-/// Both captured implementations say a new declaration again 100 ms later, where the rule of opportunities would let them at once.
+/// Both captured implementations repeat a new declaration 100 ms later, where the rule of opportunities would allow it at once.
 #[test]
 fn the_captured_implementations_repeat_100_ms_apart() {
     for name in ["msrp-two-end-stations.pcapng", "msrp-through-bridge.pcapng"] {

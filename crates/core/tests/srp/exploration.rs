@@ -15,7 +15,7 @@ use crate::network::{Network, Next, at, config, stream, talker};
 const LATE: Duration = Duration::from_ns(1_500);
 /// Faults come before this time: the first leave-all of every port lies before it.
 const FAULTS_UNTIL: u64 = 15_500;
-/// From here on the reservation stands, whatever happened.
+/// From here on the reservation exists, whatever happened.
 const SETTLED_FROM: u64 = 2_000;
 const END: u64 = 33_000;
 
@@ -152,7 +152,7 @@ fn one_reservation_survives_every_course_of_faults() {
     assert!(exploration.courses > 1_000);
 }
 
-/// Both ends declare the domain: who sends a leave-all says it beside that, and would stay quiet. It reminds.
+/// Both ends declare the domain: the sender of a leave-all sends its declaration in the same MRPDU, and would stay quiet. It reminds.
 #[test]
 fn a_lost_leave_all_lets_nothing_lapse() {
     let mut network = reservation();

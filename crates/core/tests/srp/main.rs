@@ -1,4 +1,4 @@
-//! Streams are offered, asked for, reserved, refused and withdrawn over bridges.
+//! Streams are offered, requested, reserved, refused and withdrawn over bridges.
 
 mod captures;
 mod exploration;
@@ -87,13 +87,13 @@ fn bandwidth_is_tested_and_tested_again_with_locking() {
         network.at_station(2).advertise(at(0), talker(number, size));
     }
     network.run(at(10));
-    // Each alone has room: both are offered. The first that is asked for takes it.
+    // Each alone has room: both are offered. The first that is requested takes it.
     assert!(matches!(offer(&mut network, 3, 2), Offer::Advertised(_)));
     network.at_station(3).attach(at(10), stream(1), 2_000_000);
     network.run(at(1_000));
     assert_eq!(offer(&mut network, 3, 2), failed(FailureCode::CLASS_BANDWIDTH));
     assert!(matches!(offer(&mut network, 4, 2), Offer::Advertised(_)), "the other port has room");
-    // Its listener here can be served, the other not: the talker hears that some can.
+    // Its listener here can be served, the other not: the talker receives that some can.
     for node in [3, 4] {
         network.at_station(node).attach(at(1_000), stream(2), 2_000_000);
     }
@@ -103,7 +103,7 @@ fn bandwidth_is_tested_and_tested_again_with_locking() {
     network.at_station(4).detach(at(2_000), stream(2));
     network.run(at(4_000));
     assert_eq!(network.at_station(2).listeners(stream(2)), Some(ListenerDeclaration::AskingFailed));
-    // With the first stream withdrawn the second has room, and is reserved without being asked for again.
+    // With the first stream withdrawn the second has room, and is reserved without a new request.
     network.at_station(2).withdraw(at(4_000), stream(1));
     network.run(at(8_000));
     assert_eq!(network.at_station(2).listeners(stream(2)), Some(ListenerDeclaration::Ready));
@@ -143,8 +143,8 @@ fn age_decides_among_equals() {
     assert_eq!(network.at_bridge(0).reserved_since(1, stream(1)), None, "a lower number does not help");
 }
 
-/// A bridge tells a listener that its stream fails. Another one goes before the answer is there: the ready of before reserves, and the
-/// answer takes that back.
+/// A bridge sends a listener that its stream fails. Another one leaves before the answer arrives: the earlier ready
+/// reserves, and the answer releases that.
 #[test]
 fn a_refusal_crosses_a_reservation() {
     let mut network = line();
@@ -313,7 +313,7 @@ fn two_talkers_of_one_identifier_do_not_meet() {
     let mut network = line();
     network.at_station(2).advertise(at(0), talker(1, 500));
     network.run(at(500));
-    // Station 3 behind the second bridge takes the same identifier; it hears that it is taken, and so does the first talker.
+    // Station 3 behind the second bridge offers the same identifier; it receives that it is in use, and so does the first talker.
     let other = tautwire_wire::srp::TalkerValue { destination: talker(9, 1).destination, ..talker(1, 300) };
     network.at_station(3).advertise(at(500), other);
     network.run(at(1_500));
@@ -329,7 +329,7 @@ fn a_latency_that_changes_without_a_withdrawal_is_declared() {
     let (mut network, listener) = (line(), 3);
     network.at_station(2).advertise(at(0), talker(1, 500));
     network.run(at(500));
-    // The talker says both: the older declaration is not left, as if its leave were lost.
+    // The talker declares both: the older declaration is not left, as if its leave were lost.
     let later =
         |latency| tautwire_wire::srp::TalkerValue { accumulated_latency_ns: latency, ..talker(1, 500) };
     for (latency, size, code) in

@@ -14,7 +14,7 @@ fn at(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_ms(ms)
 }
 
-/// Two participants and the link between them, without delay. `loses` says of each MRPDU whether it is lost.
+/// Two participants and the link between them, without delay. `loses` decides for each MRPDU whether it is lost.
 struct Link<F> {
     ends: [Participant<MvrpValue>; 2],
     now: Instant,
@@ -106,11 +106,11 @@ fn any_one_lost_mrpdu_is_made_up_for() {
     }
 }
 
-/// Another declaration takes the place of the one before; withdrawn before it could be said, it leaves nothing at the other end.
+/// A new declaration replaces the one before; if it is withdrawn before it was sent, nothing is left at the other end.
 #[test]
 fn what_is_declared_otherwise_and_withdrawn_at_once_is_withdrawn() {
     let listener = MsrpValue::Listener(StreamId { source: MacAddress([2, 0, 0, 0, 0, 1]), unique: 1 });
-    // Said once it is anxious, said twice it is quiet.
+    // Sent once it is anxious, sent twice it is quiet.
     for times in 1..3 {
         let mut one = Participant::new(timing(JoinRule::AtOnce), 1, at(0));
         let mut other = Participant::new(timing(JoinRule::AtOnce), 2, at(0));
@@ -150,7 +150,7 @@ fn sends(repeat: Duration) -> Vec<u64> {
 fn repeated_declarations_let_new_ones_go_before() {
     // New, new and join of the first value at once: the limit is used up, and the second value waits for its window.
     assert_eq!(sends(Duration::ZERO), [0, 0, 0, 300, 300, 300]);
-    // Said again 100 ms behind the last: the second value has an opportunity of the three, and is with the repetition.
+    // Repeated 100 ms after the last: the second value has an opportunity of the three, and is in the repetition.
     assert_eq!(sends(Duration::from_ms(100)), [0, 5, 105, 300]);
     // A wait above the limit's window: the limit is never met.
     assert_eq!(sends(Duration::from_ms(350)), [0, 5, 355, 705]);
@@ -180,7 +180,7 @@ fn a_bridge_declares_what_other_ports_registered() {
     }
     let declared = |bridge: &Relay<MvrpValue>, port| bridge.port(port).declared().count();
     assert_eq!([0, 1, 2].map(|port| declared(&bridge, port)), [0, 1, 1]);
-    // A second station declares it on port 1: now port 0 has to hear of it as well.
+    // A second station declares it on port 1: now port 0 must receive it as well.
     let mut other = part(5);
     other.join(at(0), MvrpValue(9), None, false);
     while let Some(pdu) = other.poll_transmit(at(0)) {

@@ -149,7 +149,7 @@ impl Network {
     /// The MRPDU that arrives next, if nothing comes before it; otherwise goes on to what comes before, which is at most `until`.
     pub(crate) fn next(&mut self, until: Instant) -> Next {
         self.collect();
-        // Ports without a link never send: their deadlines would stand still.
+        // Ports without a link never send: their deadlines would not advance.
         let deadline = |(number, node): (usize, &Node)| match node {
             Node::Bridge(bridge) => (0..16)
                 .filter(|port| self.peers.contains_key(&(number, *port)))

@@ -1,5 +1,5 @@
-//! A storm: a thousand streams of fifty talkers over ten bridges in a line, with one MRPDU in a hundred lost, through three periods of
-//! leave-all. Every reservation comes to stand, and none lapses.
+//! A storm: a thousand streams of fifty talkers over ten bridges in a line, with one MRPDU in a hundred lost, through
+//! three periods of leave-all. Every reservation is made, and none lapses.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};

@@ -1,6 +1,7 @@
-//! Seeded walks through larger networks: trees of bridges, several streams that come and go, MRPDUs that are lost, repeated
-//! and overtaken at random. When the faults have ended and two leave-alls have passed, what is reserved is what is asked for, and
-//! nothing else. `TAUTWIRE_CASES` sets how many walks there are, `TAUTWIRE_SEED` takes one alone.
+//! Seeded walks through larger networks: trees of bridges, several streams that come and go, MRPDUs that are lost,
+//! repeated and overtaken at random. When the faults have ended and two leave-alls have passed, the reservations are
+//! those that are requested, and no others. `TAUTWIRE_CASES` sets how many walks there are, `TAUTWIRE_SEED` runs one
+//! alone.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +13,7 @@ use tautwire_wire::srp::{ListenerDeclaration, StreamId};
 use crate::network::{Network, Next, at, config, stream, talker};
 
 const STREAMS: u16 = 4;
-/// Nothing is lost and nobody asks anything any more.
+/// Nothing is lost and no station sends a new request.
 const QUIET_FROM: u64 = 12_000;
 /// A leave-all timer runs for at most fifteen seconds.
 const END: u64 = QUIET_FROM + 2 * 15_000 + 3_000;
@@ -33,7 +34,7 @@ impl Draw {
     }
 }
 
-/// A tree of bridges with stations, and who offers and asks what.
+/// A tree of bridges with stations, and their offers and requests.
 struct Walk {
     network: Network,
     bridges: usize,
@@ -78,7 +79,7 @@ impl Walk {
         Self { network, bridges, above, at, talkers, offered: BTreeSet::new(), asked: BTreeSet::new() }
     }
 
-    /// Somebody offers, withdraws, asks, or asks no more.
+    /// A station offers, withdraws, requests, or ends a request.
     fn act(&mut self, draw: &mut Draw) {
         let now = self.network.now;
         let place = draw.place(usize::from(STREAMS));
@@ -130,7 +131,7 @@ impl Walk {
         ports
     }
 
-    /// Holds what stands against what is asked for.
+    /// Compares the reservations with the requests.
     fn hold(&mut self, seed: u64) {
         let mut wanted: BTreeSet<(usize, usize, StreamId)> = BTreeSet::new();
         for (number, station) in &self.asked {

@@ -1,4 +1,4 @@
-//! ACMasters that come back, and what they are told or ask.
+//! ACMasters that come back: how they get the grants of the network.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn a_second_failure_loses_nothing_of_what_stood_before_the_first() {
     line.stop(0, false);
     line.run(ms(300), || false);
     ask_for(&mut line, 8);
-    // Two that are asked by one side alone: they are not decided.
+    // Two that only one side requested: they are not decided.
     let now = line.now;
     line.nodes[1].request(now, FttStream { id: 9, ..STREAM });
     line.run(ms(400), || false);
@@ -69,7 +69,7 @@ fn one_that_knows_nothing_decides_nothing() {
     assert!(line.switches.iter().all(|switch| switch.streams().len() == 1), "what runs goes on");
 }
 
-/// A refusal that stands is known to one that came back: who asks again is answered without a test.
+/// A refusal is known to an ACMaster that came back: a repeated request is answered without a test.
 #[test]
 fn a_refusal_outlives_both_failures() {
     let mut line = line(true);
@@ -113,7 +113,7 @@ fn losses_while_one_comes_back_lose_no_stream() {
     }
 }
 
-/// Whatever of what one that came back is told is lost, said twice, late or another's: it says that it knows all when it does.
+/// Any message to an ACMaster that came back is lost, repeated, late or an older one: it reports that it is complete only when it is.
 #[test]
 fn an_account_that_is_not_that_of_the_active_one_is_not_taken() {
     let mut checked = 0;
@@ -124,7 +124,7 @@ fn an_account_that_is_not_that_of_the_active_one_is_not_taken() {
             line.run(ms(10), || false);
             line.stop(0, false);
             line.run(ms(300), || false);
-            // One that nobody produces, one that nobody consumes, and one that is refused stand beside it.
+            // In addition one without a producer, one without a consumer, and one that is refused.
             let now = line.now;
             line.nodes[1].request(now, FttStream { id: 8, ..STREAM });
             line.nodes[0].request(now, FttStream { id: 9, ..STREAM });
@@ -150,7 +150,7 @@ fn an_account_that_is_not_that_of_the_active_one_is_not_taken() {
                         held = Some(message);
                         continue;
                     }
-                    // A stray one, of something that was asked or stood once.
+                    // An old message, about something that was requested or granted once.
                     (true, _) => {
                         if let FttMessage::Record { node, .. }
                         | FttMessage::Replicate { consumer: node, .. } = &mut message
@@ -181,7 +181,8 @@ fn an_account_that_is_not_that_of_the_active_one_is_not_taken() {
     assert!(checked >= 16, "there was something to be told: {checked}");
 }
 
-/// One that is alone comes back, and knows of the switches what stands: nothing is tested again, and what comes is tested beside it.
+/// An ACMaster without a standby comes back, and gets the grants from the switches: nothing is tested again, and new
+/// streams are tested together with these.
 #[test]
 fn one_that_is_alone_asks_the_switches_for_their_streams() {
     let mut twice = 0;
@@ -201,8 +202,8 @@ fn one_that_is_alone_asks_the_switches_for_their_streams() {
         assert!(line.masters[0].is_in_step(), "seed {seed}");
         assert_eq!(standing(&line), before, "seed {seed}");
         assert_eq!(line.masters[0].tests(), 0);
-        // It invites the producer until it hears its request, which has a new number each time; it is invited once more where that
-        // request was lost on one of its two ways, to its switch or to the ACMaster, and only there.
+        // It invites the producer until it receives its request, which has a new number each time; it is invited once
+        // more where that request was lost on one of its two hops, to its switch or to the ACMaster, and only there.
         let produced = line.masters[0].entries[&7].produced.expect("its producer said so");
         assert_eq!(produced, 1 + line.invited, "a number for each invitation; seed {seed}");
         let again = line.invited.checked_sub(1).expect("its number is known of it alone");
@@ -221,7 +222,7 @@ fn one_that_is_alone_asks_the_switches_for_their_streams() {
     assert!(twice > 10, "requests are lost: {twice}");
 }
 
-/// What only some switches carry is taken out when it comes back, and asked for again by who wants it.
+/// A stream that only some switches carry is removed when it comes back, and its nodes request it again.
 #[test]
 fn a_stream_that_was_half_set_up_is_not_granted() {
     for messages in 4..20 {

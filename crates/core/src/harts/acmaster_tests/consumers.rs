@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What one consumer may not have another one may, and its refusal stands alone.
+/// One consumer's request is refused, another one's granted; each refusal is separate.
 #[test]
 fn a_consumer_that_fails_is_refused_alone() {
     let mut line = line(false);
@@ -26,7 +26,7 @@ fn a_consumer_that_fails_is_refused_alone() {
     assert_eq!(line.carried(), [Vec::from([2]), Vec::from([2]), Vec::from([2])]);
 }
 
-/// A producer that was refused for one consumer is asked for its offer when another one asks.
+/// A producer that was refused for one consumer is invited to repeat its offer when another one sends a request.
 #[test]
 fn a_refused_producer_is_granted_for_another_consumer() {
     for dies in [false, true] {
@@ -90,14 +90,14 @@ fn a_consumer_leaves_a_producer_that_is_gone() {
     line.run(ms(500), || false);
     assert_eq!(line.carried(), [const { Vec::new() }; 3]);
     assert!(!line.nodes[1].is_releasing(7));
-    // It is back, and sends by what it was granted before: who asks gets it under a new request.
+    // It is back, and sends by its earlier grant: a consumer that sends a request gets it under a new request.
     line.dead.clear();
     line.ask_of(&[3]);
     line.run(ms(900), || false);
     assert_eq!([line.nodes[0].state(7), line.nodes[2].state(7)], [GRANTED; 2]);
 }
 
-/// A consumer that asks first, for something else, does not keep its producer out.
+/// A consumer that requests first, with other attributes, does not lock out its producer.
 #[test]
 fn the_producers_attributes_count() {
     let mut line = line(false);

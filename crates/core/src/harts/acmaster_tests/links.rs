@@ -1,4 +1,4 @@
-//! Links that fail and come back: what went over them ends, for those alone, and is asked for again.
+//! Links that fail and come back: the grants over them end, no others, and are requested again.
 
 use super::*;
 
@@ -9,7 +9,7 @@ impl Line {
         [1, 2, 3].map(|node| self.nodes[node - 1].state(7))
     }
 
-    /// Nothing is left to be told.
+    /// No notification is outstanding.
     fn is_quiet(&self) -> bool {
         let ending = self.masters.iter().map(AcMaster::ending).sum::<usize>();
         ending == 0 && self.switches.iter().all(|switch| switch.deadline().is_none())
@@ -48,7 +48,7 @@ fn a_grant_over_a_link_that_fails_ends_alone() {
     }
 }
 
-/// The producer of the only consumer that is cut off pauses, and is invited when it asks again.
+/// The producer of the only consumer that is cut off pauses, and is invited when the consumer requests again.
 #[test]
 fn the_producer_pauses_when_no_consumer_is_left() {
     for seed in 0..60 {
@@ -72,7 +72,7 @@ fn the_producer_pauses_when_no_consumer_is_left() {
     }
 }
 
-/// The producer behind the cable is told when it is back; consumers are told at once.
+/// The producer behind the cable is notified when it is back; consumers are notified at once.
 #[test]
 fn a_producer_that_is_cut_off_is_informed_when_it_is_back() {
     for seed in 0..60 {
@@ -111,7 +111,7 @@ fn a_request_over_a_link_that_is_down_is_refused() {
     assert_eq!((line.states(), line.masters[0].tests()), ([GRANTED; 2], 1));
 }
 
-/// A switch refuses what it has no cable for, and the ACMaster takes back what others were told, once.
+/// A switch refuses a grant for which it has no cable, and the ACMaster withdraws it at all others, once.
 #[test]
 fn a_cable_that_is_not_there_is_not_asked_for_for_ever() {
     let mut line = line(true);
@@ -149,7 +149,7 @@ fn what_is_being_set_up_over_a_link_that_fails_is_refused() {
     }
 }
 
-/// A link that is back before anybody heard of it has broken what went over it all the same; and it ends once.
+/// A link that is back before its failure was reported has broken the grants over it all the same; they end once.
 #[test]
 fn a_link_that_is_back_at_once_ends_what_went_over_it() {
     let mut line = line(true);
@@ -165,7 +165,7 @@ fn a_link_that_is_back_at_once_ends_what_went_over_it() {
     assert!(line.is_quiet());
 }
 
-/// The active ACMaster dies at any message while a grant ends: the switch tells the other one, or the same when it is back.
+/// The active ACMaster dies at any message while a grant ends: the switch reports to the other one, or to the same when it is back.
 #[test]
 fn death_while_a_grant_ends_leaves_nothing_behind() {
     for (replicated, messages, flap) in (0..24)

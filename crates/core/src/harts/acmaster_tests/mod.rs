@@ -25,7 +25,7 @@ const STREAM: FttStream = FttStream {
     terms: FttTerms::NONE,
 };
 
-/// Producer 1, consumer 2, and consumer 3 that asks only where it is said, switches 11 to 13 in line, ACMasters 20 and 21.
+/// Producer 1, consumer 2, consumer 3 that sends requests only in some tests, switches 11 to 13 in line, ACMasters 20 and 21.
 #[derive(Clone)]
 struct Line {
     now: Instant,
@@ -39,9 +39,9 @@ struct Line {
     cut: Topology,
     /// What a test of the stream gives.
     admits: bool,
-    /// Consumers for whom it gives the contrary.
+    /// Consumers for whom its test is negated.
     refuses: BTreeSet<u16>,
-    /// Invites that the producer heard, and requests of its that were lost.
+    /// Invites that reached the producer, and its requests that were lost.
     invited: u16,
     unheard: u16,
 }
@@ -137,7 +137,7 @@ impl Line {
         }
     }
 
-    /// Runs up to a time; a message is lost if `loses` says so.
+    /// Runs up to a time; a message is lost if `loses` returns true.
     fn run(&mut self, until: Instant, mut loses: impl FnMut() -> bool) {
         loop {
             self.collect();
@@ -184,7 +184,7 @@ impl Line {
         self.nodes[node - 1].release(self.now, 7);
     }
 
-    /// A cable is cut or mended: the switches at its ends see it.
+    /// A cable fails or is repaired: the switches at its ends detect it.
     fn cable(&mut self, ends: [u16; 2], up: bool) {
         let number = u32::from(up) + 1;
         for [one, other] in [ends, [ends[1], ends[0]]] {

@@ -22,7 +22,7 @@ fn a_standby_takes_over_what_was_acknowledged_and_decides_on() {
     assert_eq!(line.masters[1].tests(), 1, "what stood is not tested again");
 }
 
-/// Whenever the active one dies, the standby knows every stream that any node was told of.
+/// At every moment at which the active one may die, the standby has every stream of which any node was notified.
 #[test]
 fn death_at_any_message_loses_no_acknowledged_stream() {
     for messages in 0..20 {
