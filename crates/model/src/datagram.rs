@@ -1,8 +1,8 @@
 //! Streams of datagrams that are larger than a frame: what each of their frames carries.
 //!
-//! A datagram's contents (UDP header and data) are cut as `tautwire_core::fragment` cuts them, each piece behind an IPv4
-//! header of its own. Invariant: a stream's datagrams are all of one length, so the number of a frame tells datagram and
-//! place. Not here: how they are put together (`core`), in which slots they leave (`tdma/`).
+//! A datagram's contents (UDP header and data) are cut as `tautwire_core::fragment` cuts them, each piece after an
+//! IPv4 header of its own. Invariant: all datagrams of a stream have one length, so the number of a frame determines
+//! its datagram and offset. Not here: reassembly (`core`), the slots in which they leave (`tdma/`).
 
 use tautwire_core::fragment::{Fragment, Reassembly, fragment, fragment_count};
 use tautwire_units::Bytes;

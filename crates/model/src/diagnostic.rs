@@ -28,12 +28,12 @@ pub struct Diagnostic {
     pub labels: Vec<Label>,
 }
 
-/// A place in a text and what is to be said of it.
+/// A place in a text and a remark about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     /// Octets of the text.
     pub span: Range<usize>,
-    /// What is to be said; may be empty.
+    /// The remark; may be empty.
     pub text: String,
 }
 

@@ -1,4 +1,4 @@
-//! What a description may say: the keys of the kernel, and those of mechanisms that bring their own.
+//! The keys of a description: those of the kernel, and those of mechanisms with sections of their own.
 
 use std::sync::LazyLock;
 

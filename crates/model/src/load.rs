@@ -33,9 +33,9 @@ impl Grammar {
         load_with(self, name, text, None)
     }
 
-    /// Reads a description with further streams: `more` is a list of them, in YAML or JSON, as it would stand under
-    /// `streams`. One that has the name of a stream of the description takes its place. The streams of `more` stand
-    /// behind the others. They need not all run together: that all of them would overload a line or a class is no fault.
+    /// Reads a description with further streams: `more` is a list of them, in YAML or JSON, in the form of `streams`.
+    /// A stream with the name of one of the description replaces it. The streams of `more` come after the others. They
+    /// need not all run at the same time: it is no fault if all of them together would overload a line or a class.
     #[must_use]
     pub fn load_text_with_streams(&'static self, name: &str, text: &str, more: &str) -> Loaded {
         load_with(self, name, text, Some(more))

@@ -51,7 +51,7 @@ impl Texts {
 
 /// A description whose form is right: a tree with places, which no name of is resolved yet.
 pub(crate) struct Draft<'t> {
-    /// What it may say.
+    /// The keys that it may have.
     pub(crate) grammar: &'static Grammar,
     /// The main text.
     pub(crate) root: Node<'t>,

@@ -1,10 +1,10 @@
-//! Where a control mechanism meets the description: keys of its own, what they resolve to, and the frames that it makes every port
-//! send.
+//! The interface of a control mechanism to the description: keys of its own, their resolved value, and the frames that
+//! it makes every port send.
 //!
-//! A [`Section`] is one key of the description, with all below it. The kernel reads form and faults of form by the section's own
-//! [`Key`]; the section makes a value of it, which the network keeps by its type ([`Network::section`]). What the mechanism's ports
-//! send are streams as any others ([`ControlFrames`]): runs carry them and bounds reckon with them. The model knows no section;
-//! who loads a description names those that it knows ([`Grammar`]).
+//! A [`Section`] is one key of the description, with all below it. The kernel checks the form by the section's own
+//! [`Key`]; the section makes a value of it, which the network keeps by its type ([`Network::section`]). The frames
+//! that the mechanism's ports send are streams like any others ([`ControlFrames`]): runs carry them and bounds count
+//! them. The model knows no section; the caller that loads a description gives those that it knows ([`Grammar`]).
 
 use core::any::Any;
 use core::fmt;
@@ -24,26 +24,26 @@ pub trait Section: Sync {
     /// The key, with its kind and text.
     fn key(&self) -> &'static Key;
 
-    /// What the value of the key says, which passed the check of its form. Faults go to the draft; none if nothing can be made of it.
+    /// The value of the key, which passed the check of its form. Faults go to the draft; none if no value can be made of it.
     fn resolve(&self, node: &Node<'_>, draft: &mut Resolving<'_, '_, '_>) -> Option<Arc<dyn Value>>;
 
-    /// A whole description of a network that has the section, drawn by a seed: what searches seek faults in, and where mutations of
-    /// descriptions take parts from. Over many seeds every key is drawn, alone and with others.
+    /// A complete description of a network that has the section, drawn by a seed: searches look for faults in it, and
+    /// mutations of descriptions take parts from it. Over many seeds every key is drawn, alone and with others.
     fn draw(&self, seed: u64) -> String;
 }
 
-/// What a section says: any plain type of the mechanism's that implements [`Moved`].
+/// The value of a section: any plain type of the mechanism's that implements [`Moved`].
 pub trait Value: Any + fmt::Debug + Send + Sync {
-    /// The same, in a network in which stream *n* stands at `place[n]`; none if a stream that it needs is not there.
+    /// The same, in a network in which stream *n* has the index `place[n]`; none if a stream that it needs is not there.
     fn moved(&self, place: &[Option<StreamIndex>]) -> Option<Arc<dyn Value>>;
 
-    /// Whether another one says the same.
+    /// Whether another value is equal.
     fn is_same(&self, other: &dyn Any) -> bool;
 }
 
 /// How the value of a section follows its streams.
 pub trait Moved: Sized {
-    /// The same, in a network in which stream *n* stands at `place[n]`; none if a stream that it needs is not there.
+    /// The same, in a network in which stream *n* has the index `place[n]`; none if a stream that it needs is not there.
     fn moved(&self, place: &[Option<StreamIndex>]) -> Option<Self>;
 }
 
@@ -89,7 +89,7 @@ impl PartialEq for Sections {
 }
 
 impl Network {
-    /// What the description says of a mechanism, by the type that its section resolves to; none if it does not have it.
+    /// The value of a mechanism's section, by its type; none if the description does not have it.
     #[must_use]
     pub fn section<T: Any>(&self) -> Option<&T> {
         self.sections.0.iter().find_map(|(_, value)| {

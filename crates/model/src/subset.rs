@@ -11,7 +11,7 @@ impl Network {
     /// own streams are among them.
     ///
     /// # Panics
-    /// If a stream stands twice in `streams`.
+    /// If a stream occurs twice in `streams`.
     #[must_use]
     pub fn with_only(&self, streams: &[StreamIndex]) -> Self {
         let mut place = vec![None; self.streams.len()];
@@ -130,7 +130,7 @@ fn prune(stream: &mut Stream, listeners: &[NodeIndex]) {
     stream.listeners.retain(|listener| listeners.contains(listener));
 }
 
-/// A protocol's streams at their new places; none if one of them is not there: they stand or fall together.
+/// A protocol's streams at their new indices; none if one of them is not there: the protocol needs all of them.
 fn moved(streams: &[Option<StreamIndex>], place: &[Option<StreamIndex>]) -> Option<Vec<Option<StreamIndex>>> {
     streams.iter().map(|stream| stream.map_or(Some(None), |stream| place[stream.index()].map(Some))).collect()
 }

@@ -24,8 +24,8 @@ pub fn tag_ratio(stream: &Stream, from: bool, to: bool) -> (u64, u64) {
     }
 }
 
-/// Charged bits to one of the wire; `tags`: whether a frame came with one, and leaves with one; `overhead`: what is charged beside
-/// the frame.
+/// Charged bits per bit on the wire; `tags`: whether a frame came with one, and leaves with one; `overhead`: what is
+/// charged in addition to the frame.
 #[must_use]
 pub fn charged_per_wire(stream: &Stream, tags: (bool, bool), overhead: Bytes) -> (u64, u64) {
     greatest(charged_and_wire(stream, tags, overhead))

@@ -1,7 +1,7 @@
-//! How an admission test grows with what it has to look at.
+//! How the duration of an admission test grows with its input.
 //!
-//! A test looks at every stream that stands and at the one that is asked for, and at each at every link of its way. Steps
-//! are by the links of all of them, with straight lines between; before the first and behind the last the factor is theirs.
+//! A test examines every granted stream and the requested one, each at every link of its path. Steps are by the sum of
+//! these links, with straight lines between; before the first and after the last the factor is theirs.
 
 use tautwire_units::Duration;
 
@@ -16,7 +16,7 @@ impl TestGrowth {
         steps.is_sorted_by(|(one, _), (other, _)| one < other).then_some(Self(steps))
     }
 
-    /// Thousandths of the stated time that a test of so many links takes, rounded up; 1000 if nothing is said.
+    /// Thousandths of the stated time that a test of so many links takes, rounded up; 1000 by default.
     #[must_use]
     pub fn per_mille(&self, links: u64) -> u64 {
         let above = self.0.partition_point(|(at, _)| *at <= links);

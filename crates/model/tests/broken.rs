@@ -1,7 +1,7 @@
 //! The corpus of broken descriptions: one fault each, one diagnostic, at the right line.
 //!
-//! The first line of every file says what is expected: `# expected: CODE, line N`, with ` of FILE` if
-//! the fault stands in a file that the description names.
+//! The first line of every file states the expected diagnostic: `# expected: CODE, line N`, with ` of FILE` if the
+//! fault is in a file that the description names.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ fn of_severity(loaded: &Loaded, severity: Severity) -> Vec<&Diagnostic> {
     loaded.diagnostics.iter().filter(|fault| fault.severity == severity).collect()
 }
 
-/// The one fault of a file, held against what its first line expects; what is wrong with it.
+/// Compares the diagnostics of a file with its first line; an error is the difference.
 fn hold(path: &Path, severity: Severity) -> Result<(), String> {
     let expected = expected(path);
     let loaded = load(path).map_err(|error| error.to_string())?;

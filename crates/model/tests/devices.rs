@@ -1,4 +1,4 @@
-//! The models of `devices/` against the figures that they stand for.
+//! Compares the models of `devices/` with their sources' figures.
 
 use std::path::PathBuf;
 

@@ -120,7 +120,7 @@ fn ip_looks_at_addresses_and_ports() {
             + ", identification: {type: ip-stream-identification, fields: [ip-destination, next-protocol]}"
     );
     let (network, warnings) = network("stream-identification: [ip-stream-identification]", &streams);
-    // The default scheduler, of the stream without IPv4, stands first.
+    // The default scheduler, of the stream without IPv4, comes first.
     assert_eq!(schedulers(&network), [1, 2, 1, 1, 0]);
     assert_eq!(warnings, ["shaper::shared-filter"; 3]);
     // The first filter of the fourth stream's kind takes all that has IPv4.

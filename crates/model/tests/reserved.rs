@@ -111,7 +111,7 @@ events:
     );
 }
 
-/// A grant starts a stream again, of which no event tells: an event that stops it twice may stop it twice.
+/// A grant starts a stream again, without an event: an event that stops it twice is allowed.
 #[test]
 fn what_is_granted_may_be_stopped_again() {
     let warnings = |reservation: &str| {
@@ -132,7 +132,7 @@ events: [{{at: 40 ms, stop-stream: x}}, {{at: 60 ms, stop-stream: x}}]\n"
     assert_eq!(warnings(""), 1);
 }
 
-/// A stream that is not asked for starts when the timeline says so, and what a switch polices may come too often.
+/// A stream that is not requested starts by the timeline, and a policed one may send too often.
 #[test]
 fn events_of_harts_that_are_no_fault() {
     let network = network(

@@ -430,7 +430,7 @@ fn a_flooded_frame_leaves_its_talker_once_and_enters_every_port() {
     assert_eq!(x.hops.iter().filter(|hop| hop.previous.is_none()).count(), 1);
 }
 
-/// Further streams stand behind those of the description, or in the place of one of the same name.
+/// Further streams come after those of the description, or replace one of the same name.
 #[test]
 fn further_streams_are_read_as_its_own() {
     let text = "

@@ -35,7 +35,7 @@ fn hold(path: &Path, octets: &[u8]) {
     }
 }
 
-/// So many cases, and more where somebody asks for more.
+/// The number of cases, greater if the environment sets more.
 fn times(cases: usize) -> usize {
     let more = std::env::var("TAUTWIRE_TIMES").ok().map(|text| text.parse::<usize>().expect("a number"));
     cases * more.unwrap_or(1)

@@ -1,4 +1,4 @@
-//! Scenarios mean what they say.
+//! Scenarios resolve to the network that their text describes.
 
 use std::path::PathBuf;
 

@@ -1,7 +1,6 @@
-//! The clusters of a synchronised network: which node is of which, and has which part in it.
+//! The clusters of a synchronised network: the cluster of each node, and its role in it.
 //!
-//! A node is named once. Of one cluster alone, or of the one of several that names no clients, are all nodes that
-//! stand nowhere else.
+//! A node is named once. All nodes that are not named belong to the only cluster, or to the one of several that lists no clients.
 
 use super::SyncRole;
 use crate::network::NodeIndex;

@@ -1,11 +1,12 @@
-//! Which faults of synchronisation a network contains (SAE AS6802), and which it does not: the fault hypothesis of the
-//! description held against its events.
+//! Which faults of synchronisation a network contains (SAE AS6802), and which it does not: compares the fault
+//! hypothesis of the description with its events.
 //!
-//! A high-integrity device (a command/monitor pair) that is faulty is silent. A standard-integrity one sends what it
-//! likes, when it likes. Of synchronisation masters that do, the averages of the compression masters leave out as many as
-//! `faulty-masters` says, if more than twice as many are there. Of a compression master nothing keeps its receivers: it
-//! claims any members at any time. Cliques of their own can be where fewer than half of the masters make a
-//! network. What is not contained has no proven precision, and so nothing that rests on it has a bound.
+//! A faulty high-integrity device (a command/monitor pair) is silent. A faulty standard-integrity device sends any
+//! frames at any time. If such devices are synchronisation masters, the averages of the compression masters leave out
+//! `faulty-masters` of them, provided that the masters are more than twice as many. No receiver is protected against a
+//! faulty compression master: it claims any members at any time. Separate cliques can form where fewer than half of
+//! the masters are enough to make a network. If a fault is not contained, no precision is proven, and nothing that
+//! depends on the precision has a bound.
 
 use super::SyncRole;
 use crate::network::{Network, NodeIndex, TimelineAction};
@@ -42,8 +43,8 @@ impl Network {
         self.as6802.as_ref().is_some_and(|made| made.high_integrity[node.index()])
     }
 
-    /// Why the network time that the nodes of a cluster follow is not contained, by its own faults or those of a
-    /// cluster that it gives way to; none if it is.
+    /// Why the network time that the nodes of a cluster follow is not contained, because of faults of this cluster or
+    /// of one of higher priority; none if it is.
     #[must_use]
     pub fn uncontained(&self, cluster: u16) -> Option<Uncontained> {
         let made = self.as6802.as_ref()?;

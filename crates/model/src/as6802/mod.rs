@@ -1,13 +1,14 @@
-//! Synchronisation of a time-triggered network (SAE AS6802), resolved: who has which part in it, whose frames
-//! go where, and what precision that keeps.
+//! Synchronisation of a time-triggered network (SAE AS6802), resolved: the role of each node, the routes of its
+//! frames, and the precision that follows.
 //!
-//! Nodes are of clusters, mostly of one. Every synchronisation master and every compression master has a stream of
-//! its protocol control frames: a master's to the compression masters of its cluster, a compression master's to all
-//! others and to the clusters that give way to it; bridges of other clusters hear what they pass on. Their deadline is what
-//! `max-transmission-delay` leaves, so that a verification shows whether frames are sure to be taken. Not
-//! here: the machines (`tautwire_core::as6802`), how the streams are made (`resolve.rs`).
+//! Nodes belong to clusters, mostly to a single one. Every synchronisation master and every compression master has a
+//! stream of its protocol control frames: a master's goes to the compression masters of its cluster, a compression
+//! master's to all other nodes and to the clusters of lower priority; bridges of other clusters receive the frames
+//! that they forward. The deadline of these streams is what `max-transmission-delay` leaves, so a verification shows
+//! whether frames are always accepted. Not here: the machines (`tautwire_core::as6802`), how the streams are made
+//! (`resolve.rs`).
 //!
-//! [`Network::precision_bound`] is by hand, of a network in which a node that misses a cycle's frames is not
+//! [`Network::precision_bound`] is derived by hand, for a network in which a node that misses a cycle's frames is not
 //! synchronised (one unstable cycle): all nodes are set by frames of the same compression. See
 //! `docs/mechanisms/as6802.md`.
 
@@ -41,11 +42,11 @@ pub enum SyncRole {
 pub struct SyncCluster {
     /// Its name.
     pub name: String,
-    /// Synchronisation domain: clusters of others are not heard.
+    /// Synchronisation domain: frames of other domains are ignored.
     pub domain: u8,
-    /// Synchronisation priority: in one domain the lower gives way to the higher.
+    /// Synchronisation priority: in one domain nodes of the lower one follow the higher one.
     pub sync_priority: u8,
-    /// Priority that tells the traffic class of protocol control frames at every port; they have no tag.
+    /// Priority that determines the traffic class of protocol control frames at every port; they have no tag.
     pub priority: Priority,
     /// Greatest transmission delay: frames are made permanent by it, and later ones are not taken.
     pub delay_max: Duration,
@@ -65,7 +66,7 @@ pub struct SyncCluster {
     pub members_min: u32,
 }
 
-/// Synchronisation of a whole network.
+/// Synchronisation of a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Synchronisation {
     /// Clusters, in the order of the description; mostly one.
@@ -109,7 +110,7 @@ impl Synchronisation {
         &self.clusters[usize::from(self.cluster_of[node.index()])]
     }
 
-    /// The places of the clusters that a cluster gives way to, the highest first.
+    /// The indices of the clusters with a higher priority in the same domain, the highest first.
     #[must_use]
     pub fn above(&self, cluster: u16) -> Vec<u16> {
         let own = &self.clusters[usize::from(cluster)];
@@ -317,9 +318,10 @@ impl Network {
         self.clusters().filter_map(|cluster| self.resynchronisation_max_of(cluster)).max()
     }
 
-    /// The longest that it takes the nodes of a cluster: two cycles until cliques have found one another, listening, a cold
-    /// start that others are in the way of once, its acknowledgement and the first cycles. Where they give way it is as long until the cluster above is
-    /// there, two cycles without network time, and one for the first frame and one for the look at it.
+    /// The longest time until the nodes of a cluster are synchronised: two cycles until cliques are detected,
+    /// listening, a cold start that collides with others once, its acknowledgement and the first cycles. For a cluster
+    /// that follows another one: the time until the cluster above is synchronised, two cycles without network time,
+    /// one for the first frame and one for its evaluation.
     #[must_use]
     pub fn resynchronisation_max_of(&self, cluster: u16) -> Option<Duration> {
         let settings = self.time_triggered?;
@@ -421,9 +423,9 @@ impl Network {
 enum Channels {
     /// Those of the only compression master.
     One,
-    /// Of several that hear the same masters.
+    /// Of several compression masters that receive the same masters' frames.
     Equal,
-    /// Of several, of which one may miss a master that others hear.
+    /// Of several, of which one may miss a master whose frames the others receive.
     OneMissing,
 }
 

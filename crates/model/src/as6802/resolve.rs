@@ -63,7 +63,7 @@ pub(crate) fn synchronisation(
     Some(made)
 }
 
-/// What is said of a cluster.
+/// The settings of a cluster.
 fn cluster(
     node: &Node<'_>,
     settings: &TimeTriggered,
@@ -321,8 +321,8 @@ fn stream(
     Some(number)
 }
 
-/// The tree over the fewest links to those of `wanted` that are reached over bridges, and these; bridges of other
-/// clusters on the way hear what they pass on.
+/// The tree with the fewest links to those of `wanted` that are reached over bridges, and these; bridges of other
+/// clusters on the path receive the frames that they forward.
 fn tree(
     topology: &Topology<'_>,
     made: &Synchronisation,
@@ -367,7 +367,7 @@ fn tree(
     listeners.extend(others);
     let mut hops: Vec<Hop> = Vec::new();
     let mut arrived = vec![None; topology.nodes.len()];
-    // In the order of the search: a hop stands behind the one before it.
+    // In the order of the search: a hop comes after the one before it.
     for node in order.into_iter().filter(|node| kept[node.index()]) {
         let link = by[node.index()].expect("it was reached");
         let from = topology.links[link.index()].from;
@@ -408,7 +408,7 @@ fn babblers(network: &Network, input: &Draft<'_>, faults: &mut Faults) {
     }
 }
 
-/// Tells what is not contained.
+/// Reports faults that are not contained.
 fn contained(network: &Network, place: Place, faults: &mut Faults) {
     let Some(made) = &network.as6802 else { return };
     for (number, cluster) in (0..).zip(&made.clusters) {
@@ -486,7 +486,7 @@ fn too_far(network: &Network, made: &Synchronisation, input: &Draft<'_>, faults:
     }
 }
 
-/// Holds the whole against the precision that is stated, and gives the frames their deadline.
+/// Compares the resulting precision with the stated one, and gives the frames their deadline.
 pub(crate) fn resolve(network: &mut Network, input: &Draft<'_>, faults: &mut Faults) {
     babblers(network, input, faults);
     let Some(settings) = network.time_triggered else { return };

@@ -196,7 +196,7 @@ fn edges(node: &Node<'_>, topology: &Topology<'_>, ends: &[(usize, Vec<usize>)],
     }
 }
 
-/// Who configures reaches whom it configures: the CNC every bridge, the CUC the CNC and every user.
+/// Configuring nodes reach configured ones: the CNC every bridge, the CUC the CNC and every user.
 fn reached(
     node: &Node<'_>,
     topology: &Topology<'_>,

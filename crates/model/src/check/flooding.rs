@@ -1,7 +1,7 @@
-//! Flooding that never ends: streams whose way is learned, to an address that a bridge on the way never hears.
+//! Flooding that never ends: streams with learned routes, to an address that a bridge on the path never learns.
 //!
-//! A bridge learns an address from frames that it receives from there, of the same VLAN. Not here: addresses that are
-//! forgotten because they are heard too seldom, and flooded again.
+//! A bridge learns an address from frames that it receives from there, of the same VLAN. Not here: addresses that age
+//! out because their frames are rare, and are flooded again.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ use crate::resolve::topology::Topology;
 use crate::text::codes;
 use crate::text::faults::Faults;
 
-/// Tells of such streams. Where the way of a stream was not found, which is told, nobody knows what bridges hear.
+/// Reports such streams. Where the route of a stream was not found, which is reported elsewhere, learning is unknown.
 pub(crate) fn check(topology: &Topology<'_>, streams: &Streams<'_, '_>, faults: &mut Faults) {
     if streams.list.iter().any(|draft| draft.stream.hops.is_empty()) {
         return;

@@ -1,8 +1,8 @@
-//! Events of streams that are asked for in the run: what the timeline makes of them must not go round their grant.
+//! Events of streams that are requested during the run: the timeline must not bypass their grant.
 //!
-//! A stream with a `reservation`, or under `requests` of HaRTES, is sent from when it is granted until it is given back. To start
-//! it would send without a grant. To stop it ends its application alone: what is reserved for it stands, and a new grant
-//! starts it again.
+//! A stream with a `reservation`, or under `requests` of HaRTES, sends from its grant until its release. An event that
+//! starts it would send without a grant. An event that stops it ends its application alone: its reservation stays, and
+//! a new grant starts it again.
 
 use tautwire_units::{BitRate, Bytes, Duration};
 
@@ -15,7 +15,7 @@ use crate::srp::StreamReservation;
 use crate::text::codes;
 use crate::text::faults::Faults;
 
-/// Says which events start a stream that is granted in the run, or make it send more than is reserved.
+/// Reports events that start a stream which is granted during the run, or make it send more than is reserved.
 pub(crate) fn check(
     events: &[Event],
     streams: &Streams<'_, '_>,
@@ -69,7 +69,8 @@ fn start(number: StreamIndex, reservation: Option<&StreamReservation>, harts: Op
     Some(("starts when it is granted, not by an event".to_owned(), help))
 }
 
-/// Whether a stream that is asked for promises a greater rate than is reserved; what a switch polices is cut to that there.
+/// Whether a stream that is requested during the run promises a greater rate than is reserved; a policed stream is
+/// limited to its reservation by the switch.
 fn beyond(
     number: StreamIndex,
     rate: Option<BitRate>,

@@ -1,6 +1,6 @@
-//! Events that find what they would make, or that the run does not reach: nothing comes of them, which is told.
+//! Events without effect, because their state exists already or the run ends before them: a warning.
 //!
-//! Not here: a stream of its own traffic that starts again, which begins anew, and events that cannot be (`events.rs`, `granted.rs`).
+//! Not here: a stream that starts its own traffic again, which restarts it, and impossible events (`events.rs`, `granted.rs`).
 
 use tautwire_units::Duration;
 
@@ -15,7 +15,7 @@ use crate::text::faults::Faults;
 
 /// What streams, cables and nodes are like between the events.
 struct State {
-    /// Whether a stream runs; none where the run tells.
+    /// Whether a stream runs; none where only the run determines it.
     runs: Vec<Option<bool>>,
     cable_up: Vec<bool>,
     node_up: Vec<bool>,

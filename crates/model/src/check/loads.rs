@@ -1,4 +1,4 @@
-//! Faults that only the whole network shows: overload, frames too large for a port, hopeless deadlines.
+//! Faults that only the resolved network shows: overload, frames too large for a port, deadlines that no frame can meet.
 
 use tautwire_units::{BitRate, Bytes, Duration};
 
@@ -98,7 +98,7 @@ fn queue_holds(topology: &Topology<'_>, draft: &StreamDraft<'_, '_>, faults: &mu
         let class = hop.class.index();
         let queue = places.limits[class].map(|place| (port.classes[class].limit_octets, place, "octets"));
         let buffer = port.shared_buffer.as_ref().zip(places.cells).map(|(buffer, place)| {
-            // A frame takes whole cells: its class's own, and shared ones.
+            // A frame occupies full cells: first those of its own class, then shared ones.
             let others: u64 =
                 (0..8).filter(|other| *other != class).map(|other| u64::from(buffer.reserved[other])).sum();
             let cells = u64::from(buffer.cells).saturating_sub(others);
@@ -139,7 +139,7 @@ fn deadline(topology: &Topology<'_>, draft: &StreamDraft<'_, '_>, faults: &mut F
             let links = topology.ports[hop.port.index()].links.expect("a hop's port has a cable");
             let link = &topology.links[links.egress.index()];
             let frame = frame_length(stream.payload_max, hop.tagged);
-            // A cut-through bridge may send while it receives: only the last link takes the whole frame.
+            // A cut-through bridge may send while it receives: only the last link needs the time of the full frame.
             let wire = if first { frame + Bytes::new(8) } else { Bytes::ZERO };
             least += link.propagation + link.phy_delay.min + link.rate.duration_floor(wire.bits());
             first = false;
@@ -156,8 +156,8 @@ fn deadline(topology: &Topology<'_>, draft: &StreamDraft<'_, '_>, faults: &mut F
     }
 }
 
-/// A shaper below the stream's rate delays it more and more, if only because its clock is slow; the bounds say where. Here it is a
-/// warning, which names the least rate that is enough.
+/// A shaper below the stream's rate delays it more and more, even if only because its clock is slow; the bounds show
+/// where. Here it is a warning, which names the least sufficient rate.
 fn shaper_covers(covering: &Covering<'_, '_, '_>, draft: &StreamDraft<'_, '_>, faults: &mut Faults) {
     let stream = &draft.stream;
     let Some(shaper) = stream.shaper.filter(|_| !draft.covering) else { return };

@@ -96,12 +96,12 @@ pub(crate) fn check(
     );
 }
 
-/// How often something happens in a run; what has no period at all is told where it is read.
+/// How often something happens in a run; a missing period is reported where it is read.
 fn times(run: &RunSettings, period: Duration) -> u128 {
     u128::from(run.duration.as_ps()).checked_div(u128::from(period.as_ps())).map_or(0, |times| times + 1)
 }
 
-/// The frames of a talker in a run. Says what its line is never given.
+/// The frames of a talker in a run. Reports frames that can never get the line.
 fn of_traffic(
     stream: &Stream,
     (traffic, curve): (&Traffic, Option<ArrivalCurve>),

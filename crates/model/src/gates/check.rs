@@ -1,4 +1,5 @@
-//! What only the whole network shows of gates: frames that fit into no interval, classes that never open, other schedules of the port.
+//! Faults of gates that only the resolved network shows: frames that fit into no interval, classes that never open,
+//! other schedules of the port.
 //!
 //! All gates with one list are reported once, at the list.
 
@@ -20,7 +21,7 @@ const PREAMBLE: u64 = 8;
 /// The shortest cycle.
 const CYCLE_MIN: Duration = Duration::from_us(1);
 
-/// A port with gates, and where its list stands.
+/// A port with gates, and the place of their list.
 struct Gated<'a> {
     port: PortIndex,
     gates: &'a PortGates,
@@ -63,7 +64,7 @@ pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
     }
 }
 
-/// Cycles of ports with gates, with the number of their entries and where these stand.
+/// Cycles of ports with gates, with the number of their entries and the places of these.
 pub(crate) fn paces(topology: &Topology<'_>) -> impl Iterator<Item = (Duration, u128, Place)> {
     topology.ports.iter().zip(&topology.extras).filter_map(|(port, extra)| {
         let parameters = &port.gates.as_ref()?.parameters;

@@ -65,8 +65,8 @@ impl PortGates {
         self.payload_max[class].map_or(mtu, |most| most.min(mtu))
     }
 
-    /// By how much an open interval may be shorter than its list says, and a change of the gates later: what the tick costs. Nothing where
-    /// all times are whole ticks.
+    /// By how much an open interval may be shorter than in its list, and a change of the gates later, because of the
+    /// tick. Zero where all times are multiples of the tick.
     #[must_use]
     pub fn rounding(&self) -> Duration {
         let tick = self.tick.as_ps();
@@ -74,7 +74,7 @@ impl PortGates {
         if exact { Duration::ZERO } else { Duration::from_ps(tick - 1) }
     }
 
-    /// idleSlope of a credit-based class while its gate is open, in a description that says `idle_slope`; none if it never opens.
+    /// idleSlope of a credit-based class while its gate is open, in a description with `idle_slope`; none if it never opens.
     #[must_use]
     pub fn oper_idle_slope(&self, class: usize, idle_slope: BitRate) -> Option<BitRate> {
         if self.credit.slope_is_average {

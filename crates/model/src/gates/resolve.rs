@@ -1,7 +1,7 @@
 //! From the keys of a port to its gates.
 //!
-//! What the port does not state its node, its device and the defaults do, key by key. Not here: what only the whole network shows
-//! (`check.rs`).
+//! A key that the port does not state comes from its node, its device or the defaults, each key by itself. Not here:
+//! faults that only the resolved network shows (`check.rs`).
 
 use tautwire_units::{Bytes, Duration, Instant};
 
@@ -21,7 +21,7 @@ fn tables<'t, 'a>(layers: &[&'a Node<'t>]) -> Vec<&'a Node<'t>> {
     layers.iter().filter_map(|layer| layer.get("gate-parameter-table")).collect()
 }
 
-/// The gates that the layers make, and where their list stands; none if none are enabled.
+/// The gates that the layers make, and the place of their list; none if none are enabled.
 pub(crate) fn gates(layers: &[&Node<'_>], faults: &mut Faults) -> Option<(PortGates, Place)> {
     let tables = tables(layers);
     let text = |key: &str| layered(&tables, key).and_then(Node::text);

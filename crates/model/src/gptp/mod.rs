@@ -15,10 +15,10 @@ use tautwire_wire::gptp::{ClockIdentity, ClockQuality};
 use crate::check::pace::Recurring;
 use crate::network::{Delay, Network, NodeIndex, PortIndex, StreamIndex};
 
-/// gPTP of a whole network: every node takes part.
+/// gPTP of a network: every node takes part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gptp {
-    /// Priority that tells the traffic class of the messages at every port; they have no tag.
+    /// Priority that determines the traffic class of the messages at every port; they have no tag.
     pub priority: Priority,
     /// Logarithm to the base 2 of the interval of syncs in seconds.
     pub log_sync: i8,
@@ -34,7 +34,7 @@ pub struct Gptp {
     pub nodes: Vec<GptpSettings>,
     /// Per port: the stream of the messages that it sends; none without a cable.
     pub messages: Vec<Option<StreamIndex>>,
-    /// Per port: the delay asymmetry that it is told, in picoseconds.
+    /// Per port: its configured delay asymmetry, in picoseconds.
     pub asymmetries: Vec<i64>,
 }
 

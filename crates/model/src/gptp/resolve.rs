@@ -140,7 +140,7 @@ fn settings(
     }
 }
 
-/// What nodes are told of the asymmetry of their links.
+/// The configured asymmetry of nodes' links.
 fn asymmetries(node: &Node<'_>, gptp: &mut Gptp, topology: &Topology<'_>, faults: &mut Faults) {
     for (key, own) in node.get("nodes").map_or(&[][..], Node::entries) {
         let Some(number) = topology.node(&key.text, key.place, faults) else { continue };

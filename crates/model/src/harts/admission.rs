@@ -1,8 +1,8 @@
-//! Central admission of a network with HaRTES, resolved: where the ACMaster stands, and who asks for what.
+//! Central admission of a network with HaRTES, resolved: the nodes of the ACMasters, and the requests.
 //!
-//! Every port with a cable sends control messages as frames of a stream of its own; at bridges they go by the server that
-//! the description names, and by the background server if it names none. A message for another node goes on from
-//! node to node. A stream that is asked for does not run, and has neither server nor policer, before it is granted.
+//! Every port with a cable sends control messages as frames of a stream of its own; at bridges they use the server
+//! that the description names, or else the background server. A node forwards a message for another node. A stream
+//! that is requested during the run does not run, and has neither server nor policer, before its grant.
 
 use tautwire_units::Duration;
 
@@ -27,9 +27,9 @@ pub struct HartsAdmission {
     pub standby: Option<NodeIndex>,
     /// What streams are tested with.
     pub decides_by: DecidesBy,
-    /// After how long what is not answered is said again.
+    /// The time after which an unanswered message is repeated.
     pub patience: Duration,
-    /// How often the active ACMaster says that it lives; its standby takes over after three times that.
+    /// The interval of the active ACMaster's keep-alive messages; its standby takes over after three intervals without one.
     pub alive: Duration,
     /// What a node takes over a message.
     pub node: Delay,
@@ -47,31 +47,31 @@ pub struct HartsAdmission {
     pub channel: Option<u16>,
     /// Per port: the stream of its control messages.
     pub control: Vec<Option<StreamIndex>>,
-    /// What is asked for.
+    /// The requests.
     pub requests: Vec<AdmissionRequest>,
-    /// What listeners ask for: one for each of every request, in their order.
+    /// The listeners' requests: one for each listener of every request, in their order.
     pub consumers: Vec<ConsumerRequest>,
 }
 
-/// A listener's part of a stream that is asked for.
+/// A listener's part of a requested stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConsumerRequest {
     /// The stream.
     pub stream: StreamIndex,
     /// The listener.
     pub node: NodeIndex,
-    /// When it asks.
+    /// When it sends its request.
     pub at: Duration,
     /// When it gives its part back.
     pub release_at: Option<Duration>,
 }
 
-/// A stream that its talker and its listeners ask for.
+/// A stream that its talker and its listeners request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AdmissionRequest {
     /// The stream.
     pub stream: StreamIndex,
-    /// When its talker asks.
+    /// When its talker sends its request.
     pub at: Duration,
     /// When the first of its listeners does.
     pub listeners_at: Duration,
@@ -80,8 +80,7 @@ pub struct AdmissionRequest {
 }
 
 impl Network {
-    /// With central admission: the streams with servers, and the synchronous ones, that nobody asks for in the run; none
-    /// without.
+    /// With central admission: the streams with servers, and the synchronous ones, that no node requests during the run; none without.
     pub fn reserved_from_the_start(&self) -> impl Iterator<Item = StreamIndex> + '_ {
         let harts = self.harts.iter();
         harts.flat_map(|harts| {
@@ -104,7 +103,7 @@ impl HartsAdmission {
         self.requests.iter().find(|request| request.stream == stream)
     }
 
-    /// What the listeners of a stream ask for.
+    /// The requests of a stream's listeners.
     pub fn consumers(&self, stream: StreamIndex) -> impl Iterator<Item = &ConsumerRequest> {
         self.consumers.iter().filter(move |consumer| consumer.stream == stream)
     }
@@ -115,7 +114,7 @@ impl HartsAdmission {
         self.control.get(port.index()).copied().flatten() == Some(stream)
     }
 
-    /// As if only some streams were there; `place` says where.
+    /// As if only some streams were there; `place` gives their new indices.
     pub(crate) fn keep(&mut self, place: &[Option<StreamIndex>]) {
         for control in &mut self.control {
             *control = control.and_then(|stream| place[stream.index()]);

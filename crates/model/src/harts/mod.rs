@@ -32,7 +32,7 @@ pub struct Harts {
     pub open: Duration,
     /// Its end: where the guard window begins.
     pub close: Duration,
-    /// Servers that streams share, each behind the one in which it stands.
+    /// Servers that streams share, each after its parent.
     pub shared: Vec<SharedServer>,
     /// Streams that have a server of their own.
     pub reservations: Vec<Reservation>,
@@ -40,9 +40,9 @@ pub struct Harts {
     pub background: Option<(u32, u32)>,
     /// Masters, trigger messages and synchronous streams.
     pub ftt: Ftt,
-    /// Who admits streams; none: all of them stand from the start.
+    /// Central admission of streams; none: all of them exist from the start.
     pub admission: Option<HartsAdmission>,
-    /// What the test by equation 3 reckons with.
+    /// Parameters of the test by equation 3.
     pub response_time: ResponseTimeTest,
 }
 
@@ -102,7 +102,7 @@ pub struct Reservation {
     pub server: ServerConfig,
     /// Whether the description states its capacity or its period, so that they do not follow from the traffic.
     pub stated: bool,
-    /// The least distance of its longest frames, whole nanoseconds; at least one.
+    /// The least distance of its longest frames, a multiple of nanoseconds; at least one.
     pub interval: Duration,
     /// What the switch where it enters holds it to; none: it is not policed.
     pub police: Option<Police>,
@@ -141,7 +141,7 @@ impl Network {
         Some(ServersConfig { cycle, trigger, synchronous, open, close, servers })
     }
 
-    /// The number of the background server of a port of a bridge with HaRTES: reserved ones stand before it.
+    /// The number of the background server of a port of a bridge with HaRTES: reserved ones come before it.
     #[must_use]
     pub fn background_server(&self, port: PortIndex) -> Option<usize> {
         let harts = self.harts.as_ref()?;

@@ -37,7 +37,7 @@ pub struct PolledStream {
     pub stream: StreamIndex,
     /// The switch whose master polls it.
     pub switch: NodeIndex,
-    /// What the scheduler is told of it.
+    /// Its configuration at the scheduler.
     pub config: SynchronousStream,
 }
 
@@ -48,7 +48,7 @@ pub struct RelayedStream {
     pub stream: StreamIndex,
     /// The switch whose master schedules what comes of it.
     pub switch: NodeIndex,
-    /// What the scheduler is told of it there.
+    /// Its configuration at the scheduler there.
     pub config: SynchronousStream,
     /// Messages that may wait there.
     pub pool: u32,
@@ -104,7 +104,7 @@ impl Ftt {
         self.triggers.get(port.index()).copied().flatten() == Some(stream)
     }
 
-    /// As if only some streams were there; `place` says where.
+    /// As if only some streams were there; `place` gives their new indices.
     pub(crate) fn keep(&mut self, place: &[Option<StreamIndex>]) {
         for trigger in &mut self.triggers {
             *trigger = trigger.and_then(|stream| place[stream.index()]);

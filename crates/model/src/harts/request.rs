@@ -1,9 +1,9 @@
-//! What nodes ask for and switches know in a network with HaRTES: attributes of streams, and the configuration of masters.
+//! Requests of nodes and configuration of masters in a network with HaRTES: attributes of streams.
 //!
-//! A request says what follows from nothing else: size, period, deadline, priority, place in the tree of servers, policing, and how many
-//! messages may come at once; capacity, period of the server, distance, length and pool only where the description states
-//! others than the switches derive (`core`, `harts/resources.rs`). Not here: what of a description a request cannot say
-//! (`resolve/admission.rs`).
+//! A request contains the attributes that cannot be derived: size, period, deadline, priority, place in the tree of
+//! servers, policing, and how many messages may come at once; it contains capacity, period of the server, distance,
+//! length and pool only where the description states other values than the switches derive (`core`,
+//! `harts/resources.rs`). Not here: what a request cannot express (`resolve/admission.rs`).
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::harts::{Harts, Reservation, octets_of};
 use crate::network::{Network, NodeIndex, Stream, StreamIndex};
 
 impl Network {
-    /// A reserved or synchronous stream as control messages say it; none of another one.
+    /// A reserved or synchronous stream in the form of control messages; none of another one.
     #[must_use]
     pub fn harts_request(&self, number: StreamIndex) -> Option<FttStream> {
         let harts = self.harts.as_ref()?;
@@ -74,7 +74,7 @@ impl Network {
     pub fn switch_config(&self, switch: NodeIndex, acmaster: u16) -> Option<SwitchConfig> {
         let harts = self.harts.as_ref()?;
         let (cycle, admission) = (harts.cycle, harts.admission.as_ref());
-        // Where nothing is asked for, nothing is said.
+        // Without requests there are no messages.
         let patience = admission.map_or(Duration::ZERO, |admission| admission.patience);
         let cable = |port: u32| {
             let link = &self.links[self.ports[port as usize].links?.egress.index()];
@@ -124,7 +124,7 @@ fn terms(reservation: &Reservation, stream: &Stream, wire: u32, exact: bool) -> 
     terms
 }
 
-/// Why a request cannot say what the description asks for, if it cannot; and a remedy.
+/// Why a request cannot express what the description states, if it cannot; and a remedy.
 pub(crate) fn inexpressible(harts: &Harts, number: StreamIndex) -> Option<(&'static str, &'static str)> {
     let reservation = harts.reservations.iter().find(|known| known.stream == number);
     let polled = harts.ftt.polled(number).map(|polled| polled.config);

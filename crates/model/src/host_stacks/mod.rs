@@ -61,11 +61,11 @@ pub struct HostInterface {
     pub receive: Delay,
     /// Which received frame comes next.
     pub reception_order: ReceptionOrder,
-    /// Received frames that wait in descriptors, beside the one that is brought in.
+    /// Received frames that wait in descriptors, in addition to the one being transferred.
     pub receive_ring: u32,
     /// Octets of received frames that wait before the descriptors; a further frame is lost.
     pub receive_fifo: Bytes,
-    /// When software hears of a frame in memory.
+    /// When software is notified of a frame in memory.
     pub moderation: Moderation,
     /// What is added to an interrupt now and then, before software runs.
     pub tail: Option<Tail>,
@@ -80,12 +80,12 @@ pub enum ReceptionOrder {
     Classes,
 }
 
-/// When software hears of received frames.
+/// When software is notified of received frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moderation {
     /// At once.
     None,
-    /// An interrupt at an interval after the first frame that it tells of.
+    /// An interrupt at an interval after the first frame that it signals.
     Delayed(Pace),
     /// An interrupt at once, but at an interval from the last at least.
     Throttled(Pace),
@@ -94,7 +94,7 @@ pub enum Moderation {
         /// The interval.
         interval: Duration,
     },
-    /// An interrupt within an interval after the first frame that it tells of, evenly drawn for each.
+    /// An interrupt within an interval after the first frame that it signals, evenly drawn for each.
     Drawn {
         /// The interval.
         interval: Duration,

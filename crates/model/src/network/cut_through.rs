@@ -5,8 +5,7 @@ use tautwire_units::{BitRate, Bytes};
 use super::{CutThroughFrames, Hop, Network, Stream, Switching, TransmissionSelection};
 
 impl Network {
-    /// Octets of a frame that must be in before it is forwarded at a hop of its stream; none if the
-    /// whole frame must be.
+    /// Octets of a frame that must be received before it is forwarded at a hop of its stream; none if the hop stores the full frame.
     ///
     /// # Panics
     /// If the stream has no such hop.

@@ -22,12 +22,12 @@ pub struct DeviceModel {
     pub lane_limit: Option<u32>,
     /// Whether a class commits one frame before the classes compete.
     pub two_stage: bool,
-    /// Octets beside the frame (destination to FCS) that the credit-based shaper charges.
+    /// Octets charged by the credit-based shaper in addition to the frame (destination to FCS).
     pub credit_charged_overhead: Bytes,
     /// ATS.
     pub ats: AtsDevice,
-    /// Functions by which a frame finds its ATS scheduler, in order of preference; none: every stream is
-    /// told apart, as if its frames carried its name.
+    /// Functions by which a frame finds its ATS scheduler, in order of preference; none: every stream is identified by
+    /// itself, as if its frames carried its name.
     pub stream_identification: Vec<IdentificationFunction>,
     /// Pairs of ports that differ from the rest.
     pub port_pairs: Vec<PortPair>,
@@ -74,7 +74,7 @@ pub enum CutThroughFrames {
 pub struct Stage {
     /// Unique in the device.
     pub name: String,
-    /// Where it stands.
+    /// The position of the stage.
     pub position: StagePosition,
     /// Only for classes of this selection; none: for all.
     pub only_for: Option<SelectionAlgorithm>,
@@ -85,7 +85,7 @@ pub struct Stage {
     pub occupancy: Delay,
 }
 
-/// Where a stage stands.
+/// The position of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StagePosition {
     /// Before the arrival of the frame is recognised: the ATS arrival time is read behind it.
@@ -125,13 +125,13 @@ pub struct AtsDevice {
     pub organisation: AtsOrganisation,
     /// What makes a scheduler group.
     pub grouping: Grouping,
-    /// Octets beside the frame (destination to FCS) that a scheduler charges: 20 by the standard.
+    /// Octets that a scheduler charges in addition to the frame (destination to FCS): 20 by the standard.
     pub charged_overhead: Bytes,
     /// Step of the scheduler's times; none: they are exact.
     pub time_quantum: Option<Duration>,
     /// ProcessingDelayMax, added to every eligibility time.
     pub processing_delay_max: Duration,
-    /// Most schedulers of one group beside the default one, which streams above it share. None: no limit.
+    /// Most schedulers of one group in addition to the default one, which further streams share. None: no limit.
     pub schedulers_per_group: Option<u32>,
     /// ArrivalRecognitionDelayMax: how much later than the last bit the arrival time may be read.
     pub arrival_recognition_delay_max: Duration,
@@ -162,7 +162,7 @@ pub enum AtsOrganisation {
     InterleavedRegulators,
 }
 
-/// What makes an ATS scheduler group, beside the reception port.
+/// What defines an ATS scheduler group, in addition to the reception port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grouping {
     /// The class that a frame had at the port before.

@@ -18,13 +18,13 @@ pub struct HostModel {
     pub queue_limit: u32,
     /// Datagrams that it puts together at a time.
     pub reassembly_buffers: u32,
-    /// Octets beside the frame that the port's credit-based shapers charge.
+    /// Octets that the port's credit-based shapers charge in addition to the frame.
     pub credit_charged_overhead: Bytes,
     /// How frames are stamped; none if they are not.
     pub time_stamp: Option<TimeStamp>,
     /// Whether its ports have one queue for all classes.
     pub is_class_blind: bool,
-    /// Its protocol stacks, if it has any: then `transmit`, `receive` and `queue_limit` say nothing.
+    /// Its protocol stacks, if it has any: then `transmit`, `receive` and `queue_limit` are not used.
     pub stacks: HostStacks,
 }
 
@@ -39,7 +39,7 @@ pub struct TimeStamp {
     pub jitter: Delay,
 }
 
-/// The instant that a time stamp tells.
+/// The instant of a time stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StampPoint {
     /// The first bit behind the start delimiter (the message timestamp point of IEEE Std 802.1AS).

@@ -91,8 +91,8 @@ index! {
     SchedulerGroupIndex
 }
 
-/// A whole network, its traffic, and how a run of it is to be made. Only a description makes one ([`crate::load`]), and its
-/// parts are read through it, never written: so none is invalid.
+/// A network, its traffic, and the settings of a run. Only a description makes one ([`crate::load`]), and its parts
+/// are read through it, never written: so none is invalid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
     pub(crate) parts: Parts,
@@ -107,17 +107,17 @@ impl std::ops::Deref for Network {
 }
 
 impl Network {
-    /// Says what a run draws from.
+    /// Sets the seed of a run.
     pub fn set_seed(&mut self, seed: u64) {
         self.parts.run.seed = seed;
     }
 
-    /// Says how long a run of it is.
+    /// Sets the duration of a run.
     pub fn set_duration(&mut self, duration: Duration) {
         self.parts.run.duration = duration;
     }
 
-    /// Puts another stream in the place of one: what would be if it asked for less.
+    /// Replaces a stream: the same network if the stream had other parameters.
     pub fn replace_stream(&mut self, number: StreamIndex, stream: Stream) {
         self.parts.streams[number.index()] = stream;
     }
@@ -138,7 +138,7 @@ pub struct Parts {
     pub name: String,
     /// End stations and bridges.
     pub nodes: Vec<Node>,
-    /// All ports; those of one node stand together.
+    /// All ports; those of one node are consecutive.
     pub ports: Vec<Port>,
     /// All link directions; those of cable *n* are 2*n* and 2*n*+1.
     pub links: Vec<Link>,
@@ -160,7 +160,7 @@ pub struct Parts {
     pub run: RunSettings,
     /// The tasks of a test bed, if it is one.
     pub test_bed: Option<Test>,
-    /// Frames of protocols that are not described, with which bounds reckon at every port; none unless stated.
+    /// Frames of protocols that are not described, which bounds count at every port; none unless stated.
     pub network_control: Option<NetworkControl>,
     /// Time division multiple access of all talkers; none: they send when they can.
     pub tdma: Option<crate::tdma::Tdma>,
@@ -168,15 +168,15 @@ pub struct Parts {
     pub time_triggered: Option<crate::time_triggered::TimeTriggered>,
     /// Protocol control frames that keep the network time; none: clocks are corrected as stated.
     pub as6802: Option<crate::as6802::Synchronisation>,
-    /// Stream reservation; none: streams are sent without asking.
+    /// Stream reservation; none: streams are sent without requests.
     pub srp: Option<crate::srp::StreamReservation>,
-    /// Classes of ports that reservations shape, by port and class; none if the description says how all are shaped.
+    /// Classes of ports that reservations shape, by port and class; none if the description states all shapers.
     pub reserved_classes: Vec<crate::srp::reserved_class::ReservedClass>,
     /// gPTP; none: clocks run as they are.
     pub gptp: Option<crate::gptp::Gptp>,
     /// HaRTES in all bridges; none: they select by class.
     pub harts: Option<crate::harts::Harts>,
-    /// What the description says of mechanisms that have a section of their own.
+    /// The values of mechanisms that have a section of their own.
     pub sections: crate::section::Sections,
 }
 

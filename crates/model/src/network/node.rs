@@ -39,11 +39,11 @@ pub enum NodeKind {
 pub struct Learning {
     /// Most addresses in the table; a further one is not learned.
     pub table_size: u32,
-    /// After how long an address that is not heard of is forgotten.
+    /// The time after which an address without frames is removed.
     pub ageing_time: Duration,
 }
 
-/// A node's clock. Bounds reckon with its tolerance and its granularity, a run with all.
+/// A node's clock. Bounds use its tolerance and its granularity, a run uses all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clock {
     /// Largest deviation of its rate from true time, parts in 10⁹.

@@ -90,7 +90,7 @@ impl TransmissionSelection {
 /// A port's buffer in cells, shared by its classes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedBuffer {
-    /// Octets of a cell; a frame takes whole cells.
+    /// Octets of a cell; a frame occupies full cells.
     pub cell: Bytes,
     /// Cells in all.
     pub cells: u32,

@@ -54,7 +54,7 @@ pub struct Stream {
     pub shaped_at_talker: bool,
     /// Whether it runs from the start.
     pub started: bool,
-    /// Its tree; a hop stands behind the hop before it. For learned forwarding: its VLAN flooded.
+    /// Its tree; a hop comes after the hop before it. For learned forwarding: its VLAN flooded.
     pub hops: Vec<Hop>,
     /// Whether bridges find its way by learning instead of by this tree.
     pub learned: bool,
@@ -77,8 +77,8 @@ impl Stream {
         self.payload_drawn.unwrap_or((self.payload_min, self.payload_max))
     }
 
-    /// Frames that the talker of a periodic stream declares for a class measurement interval (802.1Q-2022, 35.2.2.8.4): as
-    /// many as may come in it. None for other traffic, which does not tell.
+    /// Frames that the talker of a periodic stream declares for a class measurement interval (802.1Q-2022,
+    /// 35.2.2.8.4): as many as may come in it. None for other traffic, whose number is not known.
     #[must_use]
     pub fn interval_frames(&self, interval: Duration) -> Option<u64> {
         let Traffic::Periodic { interval: period, jitter, burst, .. } = self.traffic else { return None };

@@ -24,7 +24,7 @@ pub enum TimelineAction {
     StopStream(StreamIndex),
     /// A cable (links 2*n* and 2*n*+1) is cut; frames on it are lost.
     CutCable(u32),
-    /// A cable is mended.
+    /// A cable is repaired.
     MendCable(u32),
     /// A node stops; its frames are lost.
     StopNode(NodeIndex),
@@ -34,7 +34,7 @@ pub enum TimelineAction {
     Babble(NodeIndex, Duration),
     /// It ends.
     StopBabbling(NodeIndex),
-    /// A synchronisation or compression master sends its frames so much later than it says; no longer, if by nothing.
+    /// A synchronisation or compression master sends its frames later by this time than their contents state; not any more, if zero.
     Mistime(NodeIndex, Duration),
     /// A stream's traffic and arrival curve change.
     ChangeTraffic(StreamIndex, Traffic, Option<ArrivalCurve>),

@@ -59,8 +59,8 @@ pub enum Traffic {
         /// Length of the cycle.
         cycle: Duration,
     },
-    /// A frame for every frame of another stream that the talker receives. Delay, bound and deadline of such
-    /// a stream count from the request's hand-over: they are those of the whole round trip.
+    /// A frame for every frame of another stream that the talker receives. Delay, bound and deadline of such a stream
+    /// count from the request's hand-over: they cover the full round trip.
     Response {
         /// The requests.
         to: StreamIndex,
@@ -94,7 +94,7 @@ pub enum Traffic {
 }
 
 impl Traffic {
-    /// Whether machines of the network's protocols send the frames: they run whatever streams are asked for.
+    /// Whether machines of the network's protocols send the frames: they run whatever streams are requested.
     #[must_use]
     pub const fn is_control(&self) -> bool {
         matches!(self, Self::Synchronisation { .. } | Self::Protocol)

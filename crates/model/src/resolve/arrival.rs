@@ -72,7 +72,7 @@ pub(crate) fn least_burst(
     }
     let frame = wire_bits(payload_max, tagged);
     Some(match traffic {
-        // Whole intervals in the jitter gather that many bursts and one at once; the next stretch ends one interval on.
+        // n intervals of jitter gather n bursts and one at once; the next stretch ends one interval on.
         Traffic::Periodic { interval, jitter, burst, .. } => {
             let bits = frame * u64::from(*burst);
             let gathered = jitter.as_ps() / interval.as_ps() + 1;

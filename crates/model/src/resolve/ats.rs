@@ -1,11 +1,10 @@
 //! ATS scheduler groups and instances of every bridge (IEEE Std 802.1Q-2022, 8.6.5.6).
 //!
-//! A group is made by the reception port and, as the device says, the class that the frames had at the
-//! port before or have at this bridge. Within a group every stream that its stream filter tells apart
-//! (`identification.rs`) has an instance of its own, shared by all egress ports to which the bridge copies
-//! it. Streams that one filter takes share an instance; so do those that none takes, and those beyond the
-//! instances of the device: a default one, the first of the group. What is shared has the sum of the
-//! parameters of those that share it.
+//! A group is defined by the reception port and, depending on the device, the class that the frames had at the port
+//! before or have at this bridge. Within a group every stream that its stream filter identifies (`identification.rs`)
+//! has an instance of its own, shared by all egress ports to which the bridge copies it. Streams that match one filter
+//! share an instance; so do those that match none, and those beyond the instances of the device: a default one, the
+//! first of the group. A shared instance has the sum of the parameters of its streams.
 
 use std::collections::{HashMap, HashSet};
 

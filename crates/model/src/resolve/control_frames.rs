@@ -7,7 +7,7 @@ use tautwire_wire::{MacAddress, VlanId};
 use super::topology::Topology;
 use crate::network::{ArrivalCurve, Hop, PortIndex, Stream, Traffic};
 
-/// What is to say of the frames that a port sends of a protocol.
+/// Parameters of the frames that a port sends of a protocol.
 #[derive(Clone, Debug)]
 pub struct ControlFrames {
     /// The protocol; names the stream, with the port.

@@ -25,12 +25,12 @@ use crate::text::faults::Faults;
 const PPB: u128 = 1_000_000_000;
 const PS_PER_S: u128 = 1_000_000_000_000;
 
-/// What rates are reckoned from, of the whole network.
+/// Inputs of rates, of the network.
 #[derive(Clone, Copy)]
 pub(crate) struct CoveringRates {
     /// By how much a servo may run a talker's clock faster yet, parts in 10⁹.
     pub(crate) faster_ppb: u64,
-    /// Whether traffic may begin anew or change: then its promise alone says how fast it is.
+    /// Whether traffic may restart or change: then only its promise determines its rate.
     pub(crate) changes: bool,
     /// Least MAC client data of all streams with a shaper: any of them may share a scheduler.
     pub(crate) payload_min: Bytes,
@@ -47,18 +47,18 @@ impl CoveringRates {
     }
 }
 
-/// What the schedulers of a stream are reckoned from.
+/// Inputs of a stream's schedulers.
 #[derive(Clone, Copy)]
 pub(crate) struct Covering<'a, 't, 'm> {
     pub(crate) topology: &'a Topology<'t>,
     pub(crate) models: &'a Models<'t, 'm>,
     /// By how much a servo may run a talker's clock faster yet, parts in 10⁹.
     pub(crate) faster_ppb: u64,
-    /// Whether traffic may begin anew or change: then its promise alone says how fast it is.
+    /// Whether traffic may restart or change: then only its promise determines its rate.
     pub(crate) changes: bool,
     /// Least MAC client data of all streams with a shaper: any of them may share a scheduler.
     pub(crate) payload_min: Bytes,
-    /// A tick that no scheduler's is above, to ask what would be with it; none: each has its own.
+    /// A tick that limits those of all schedulers, to compute the rates with it; none: each has its own.
     pub(crate) tick_max: Option<Duration>,
 }
 
@@ -118,7 +118,7 @@ impl Covering<'_, '_, '_> {
         }
     }
 
-    /// Says that no rate covers a stream for its schedulers' ticks; whether that is so.
+    /// Reports that no rate covers a stream because of its schedulers' ticks; true if so.
     fn report_too_coarse(&self, draft: &StreamDraft<'_, '_>, faults: &mut Faults) -> bool {
         let Some(coarse) = self.too_coarse(draft) else { return false };
         let message = format!(
@@ -225,7 +225,7 @@ impl Covering<'_, '_, '_> {
         rates.max_by_key(|(rate, port)| (*rate, core::cmp::Reverse(*port)))
     }
 
-    /// Whether an octet takes a whole number of ticks at a rate: then nothing is lost to them.
+    /// Whether an octet takes a whole number of ticks at a rate: then no time is lost to rounding.
     fn octet_is_exact(&self, place: &Place<'_>, rate: BitRate) -> bool {
         let tick = self.tick(place).map_or(1, |tick| u128::from(tick.as_ps()));
         place.deviation_ppb == 0 && (8 * PS_PER_S).is_multiple_of((u128::from(rate.as_bps()) * tick).max(1))
@@ -325,7 +325,7 @@ fn scaled(rate: u128, (num, den): (u64, u64)) -> u128 {
     (rate * u128::from(num)).div_ceil(u128::from(den))
 }
 
-/// Whether frames come to a place with a tag and leave it with one, and what its scheduler charges beside them.
+/// Whether frames come to a place with a tag and leave it with one, and the overhead that its scheduler charges.
 fn charge(place: &Place<'_>) -> ((bool, bool), Bytes) {
     ((place.before.tagged, place.hop.tagged), place.device.ats.charged_overhead)
 }

@@ -1,7 +1,7 @@
 //! The run's timeline.
 //!
-//! What a stream promises holds for the whole run: an arrival curve covers every traffic that the stream
-//! ever has, and one burst more for every further start; its sizes are those of all its frames.
+//! The promise of a stream holds for the full run: an arrival curve covers all traffic that the stream ever has, and
+//! one burst more for every further start; its sizes are those of all its frames.
 
 use tautwire_core::TrafficClass;
 use tautwire_units::{BitRate, Bits, Duration};
@@ -19,7 +19,7 @@ use crate::text::faults::Faults;
 use crate::text::scalar;
 use crate::text::tree::{Node, Place};
 
-/// A step of the timeline, and where it stands.
+/// A step of the timeline, and its place in the text.
 pub(crate) struct Event {
     pub(crate) timeline: TimelineEvent,
     pub(crate) place: Place,

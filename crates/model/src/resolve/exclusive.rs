@@ -1,7 +1,8 @@
 //! Classes of a port that one mechanism keeps for its own frames: no protocol of another may send in them.
 //!
-//! In: the keys of the description, and streams with their routes. Every protocol that sends to its neighbour is held against
-//! them ([`Resolving::send_to_neighbour`](super::Resolving::send_to_neighbour)), and needs to know none of these mechanisms.
+//! In: the keys of the description, and streams with their routes. The frames of every protocol between neighbours are
+//! checked against these classes ([`Resolving::send_to_neighbour`](super::Resolving::send_to_neighbour)), so a
+//! protocol needs to know none of these mechanisms.
 
 use tautwire_core::TrafficClass;
 
@@ -12,7 +13,7 @@ use crate::parse::Draft;
 /// Mechanisms whose ports send nothing of others.
 const ALONE: [&str; 2] = ["tdma", "harts"];
 
-/// What a port keeps, and for whom.
+/// The classes that a port keeps, and the mechanism that owns them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Exclusive {
     /// A bit for each class.

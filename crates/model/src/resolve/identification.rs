@@ -1,11 +1,10 @@
 //! Which scheduler of a group a stream's frames find: by the first stream filter that their header
 //! matches (IEEE Std 802.1Q-2022, 8.6.5.3; functions of 802.1CB-2017 and 802.1CBdb-2021, clause 6).
 //!
-//! Settled here once for every stream, so that no driver pays for it per frame. Every stream of a group
-//! brings one filter, by the function that it states, or by the first of the device's that can tell it
-//! apart; without either it is told apart by being itself. Equal filters are one. Filters beyond the
-//! device's limit are left out. Invariants: a stream matches its own filter with all of its frames, and
-//! any other with all or none; else an error says so.
+//! Computed here once for every stream, so that no driver needs time for it per frame. Every stream of a group adds
+//! one filter, by the function that it states, or by the first of the device's that can identify it; without either it
+//! is identified by itself. Equal filters are one. Filters beyond the device's limit are left out. Invariants: a
+//! stream matches its own filter with all of its frames, and any other with all or none; else an error is reported.
 
 use std::collections::HashSet;
 
@@ -20,7 +19,7 @@ use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::{Node, Value};
 
-/// What tells frames apart.
+/// The fields that identify frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Filter {
     /// The stream itself, as if every frame carried its number.
@@ -121,7 +120,7 @@ fn varies(udp: bool, octet: usize) -> bool {
     if udp { matches!(octet, 6 | 7 | 12 | 13 | 28..) } else { octet >= 2 }
 }
 
-/// Why a stream cannot be told apart as it says.
+/// Why a stream cannot be identified as stated.
 struct Impossible {
     message: String,
     help: String,
@@ -147,8 +146,8 @@ impl Filters {
     }
 }
 
-/// The filters of a group: `uses` are its streams, each with its hop before the reception port. What is
-/// impossible is said once for each stream, which `told` remembers.
+/// The filters of a group: `uses` are its streams, each with its hop before the reception port. Each stream's
+/// impossible filter is reported once; `told` keeps those that were.
 pub(crate) fn filters(
     uses: &[(usize, Hop)],
     device: &DeviceModel,
@@ -233,7 +232,7 @@ fn own(
         }
         let nothing = Node { place: draft.name_place, value: Value::Nothing };
         let first = functions.iter().find_map(|function| match function {
-            // It matches nothing unless it is told what.
+            // It matches nothing without a mask and a value.
             IdentificationFunction::MaskAndMatch => None,
             _ => filter(*function, &nothing, draft, before, seen).ok(),
         });

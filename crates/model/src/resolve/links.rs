@@ -18,7 +18,7 @@ pub(crate) struct Cable<'a> {
     pub(crate) name: Option<&'a str>,
     /// Bits per second.
     pub(crate) rate: BitRate,
-    /// Where the rate stands.
+    /// The place of the rate.
     pub(crate) rate_place: Place,
     /// First end to second, and back.
     pub(crate) directions: [Direction; 2],
@@ -32,7 +32,7 @@ pub(crate) struct End<'a> {
     pub(crate) node: NodeIndex,
     /// Its port, if it is named.
     pub(crate) port: Option<&'a str>,
-    /// Where it stands.
+    /// Its place in the text.
     pub(crate) place: Place,
 }
 

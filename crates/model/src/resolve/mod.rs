@@ -1,10 +1,10 @@
 //! From the description to the network: names to indices, defaults filled in, routes found, shapers assigned.
 //!
-//! The steps of [`resolve`] run in the order of their needs. A step reports what is wrong in what it reads and goes on with
-//! the rest, so that one run shows all faults; what a fault would only entail (a listener that cannot be reached because
-//! its link is wrong) is not reported with it. Faults of form are already reported: here a value that cannot be read is
-//! left out in silence. What only the whole network shows is the matter of `check`; dispatch points and precision
-//! follow when it has none ([`Resolved::complete`]).
+//! The steps of [`resolve`] run in the order of their dependencies. A step reports the faults of its input and
+//! continues with the rest, so that one run shows all faults; a fault that only follows from another one (a listener
+//! that cannot be reached because its link is wrong) is not reported. Faults of form are reported before: here an
+//! unreadable value is left out without a report. `check` reports faults that only the resolved network shows;
+//! dispatch points and precision follow when there are none ([`Resolved::complete`]).
 
 pub(crate) mod arrival;
 pub(crate) mod ats;
@@ -94,7 +94,7 @@ pub(crate) fn resolve<'t, 'a>(draft: &'a Draft<'t>, faults: &mut Faults) -> Reso
     tdma::resolve::responses(&mut streams, faults);
     let events = events::events(draft, &topology, &cut_at_start, &mut streams, faults);
     virtual_link::resolve::measure(&mut streams);
-    // Routes are found only in a network that is whole: a missing link would make a fault of each stream.
+    // Routes are found only in a network without faults: a missing link would make a fault of each stream.
     let is_routed = faults.errors() == 0;
     if is_routed {
         routes::find(&topology, &vlans, &mut streams, faults);
@@ -163,7 +163,7 @@ impl<'t, 'a> Resolved<'t, 'a> {
         found.points = time_triggered::resolve::drafts(topology, models, streams, faults);
     }
 
-    /// What the rates of shapers are reckoned from.
+    /// The inputs of the rates of shapers.
     pub(crate) fn covering(&self) -> covering::CoveringRates {
         let gptp = self.mechanisms.gptp.as_ref();
         let servo = gptp.and_then(|gptp| gptp.servo);

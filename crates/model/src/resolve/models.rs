@@ -1,7 +1,7 @@
 //! Device and host models: those of `devices/`, compiled in, and those of the description.
 //!
-//! A model is a chain: its own mapping, that of the model it is based on, and so on to `ideal`. The
-//! first of the chain that has a key says its value; the same chain gives ports their defaults.
+//! A model is a chain: its own mapping, that of the model it is based on, and so on to `ideal`. The value of a key
+//! comes from the first of the chain that has it; the same chain gives ports their defaults.
 
 use std::collections::HashMap;
 
@@ -117,12 +117,12 @@ impl<'t, 'a> Models<'t, 'a> {
         &self.used_hosts[index.index()].0
     }
 
-    /// The mappings that say what holds for the host.
+    /// The mappings with the host's values, in order of precedence.
     pub(crate) fn host_layers(&self, index: HostIndex) -> &[&'a Node<'t>] {
         &self.used_hosts[index.index()].1
     }
 
-    /// The mappings that say what holds for the ports of the device's bridges.
+    /// The mappings with values of the ports of the device's bridges, in order of precedence.
     pub(crate) fn device_layers(&self, index: DeviceIndex) -> &[&'a Node<'t>] {
         &self.used_devices[index.index()].1
     }

@@ -9,10 +9,10 @@ use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
 
-/// Of protocols that the description does not have; those that it has are streams of their own. None unless stated.
-/// A stated one that says nothing else: gPTP (802.1AS-2020: Sync and Follow_Up every 125 ms, Pdelay and Announce every
-/// second), MRP (every 200 ms) and link layer discovery (every 30 s), one frame of each at once, with PDUs of the latter two up to
-/// 300 octets; 9 824 bits of the wire at once and 100 kbit/s of them hold that.
+/// Of protocols that the description does not have; those that it has are streams of their own. None unless stated. An
+/// empty mapping covers: gPTP (802.1AS-2020: Sync and Follow_Up every 125 ms, Pdelay and Announce every second), MRP
+/// (every 200 ms) and link layer discovery (every 30 s), one frame of each at once, with PDUs of the latter two up to
+/// 300 octets; 9 824 bits on the wire at once and 100 kbit/s of them cover that.
 pub(crate) fn network_control(root: &Node<'_>, faults: &mut Faults) -> Option<NetworkControl> {
     let node = root.get("network-control").filter(|node| node.text() != Some("none"))?;
     // Time-triggered frames have a class of their own above all others.

@@ -17,7 +17,7 @@ pub(crate) struct Drafts<'t, 'a> {
     index: HashMap<&'a str, NodeIndex>,
 }
 
-/// A node as far as its own entry tells.
+/// A node with the values of its own entry.
 pub(crate) struct Draft<'t, 'a> {
     /// Its name.
     pub(crate) name: &'a str,
@@ -124,7 +124,7 @@ fn kind<'t, 'a>(
     if !is_bridge {
         return NodeKind::EndStation { host: models.host(name, place, faults) };
     }
-    // Bridges learn (IEEE Std 802.1Q-2022, 8.7) unless told not to.
+    // Bridges learn (IEEE Std 802.1Q-2022, 8.7) by default.
     let stated = node.get("learning");
     let learning = stated.is_none_or(|stated| stated.text() != Some("off")).then(|| Learning {
         table_size: stated.and_then(|stated| stated.parsed("table-size")).unwrap_or(8_192),

@@ -1,4 +1,4 @@
-//! Settings of ports: what the port, its node, its device and the defaults say, in this order.
+//! Settings of ports: from the port, its node, its device and the defaults, in this order.
 
 use tautwire_core::{Priority, TrafficClass, TrafficClassTable};
 use tautwire_units::{BitRate, Bytes, Duration};
@@ -11,7 +11,7 @@ use crate::text::faults::Faults;
 use crate::text::tree::{Node, Place};
 use crate::text::{codes, scalar};
 
-/// Settings of a port, and where those stand that can still turn out to be wrong.
+/// Settings of a port, and the places of those that later steps may find wrong.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) mtu: Bytes,
@@ -27,7 +27,7 @@ pub(crate) struct Settings {
     pub(crate) places: Places,
 }
 
-/// Where settings of a port stand.
+/// Places of a port's settings in the text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Places {
     /// The idleSlope of each class.

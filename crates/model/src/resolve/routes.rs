@@ -319,7 +319,7 @@ fn with_other_copies(
     links
 }
 
-/// Adds what is new of a way to the links of a tree; the first way is new as a whole.
+/// Adds the new links of a path to the links of a tree; all links of the first path are new.
 fn join(links: &mut Vec<LinkIndex>, taken: &mut HashSet<LinkIndex>, way: Vec<LinkIndex>) {
     if links.is_empty() {
         *links = way;
@@ -359,7 +359,7 @@ fn stated(
     Some(links)
 }
 
-/// Tells where a stream's priority is lost because its tag is, once for each port.
+/// Warns where a stream loses its priority with its tag, once for each port.
 fn warn_of_lost_priority(
     topology: &Topology<'_>,
     draft: &StreamDraft<'_, '_>,

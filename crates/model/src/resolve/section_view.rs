@@ -78,7 +78,7 @@ impl Resolving<'_, '_, '_> {
         found
     }
 
-    /// The value of another key of the whole description.
+    /// The value of another key of the description.
     #[must_use]
     pub fn other(&self, key: &str) -> Option<&Node<'_>> {
         self.input.root.get(key)

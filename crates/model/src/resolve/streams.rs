@@ -76,7 +76,7 @@ impl StreamDraft<'_, '_> {
         self.stream.listeners.iter().enumerate().map(move |(position, node)| (*node, place(position)))
     }
 
-    /// Where `key` stands, or the stream's name.
+    /// The place of `key`, or of the stream's name.
     pub(crate) fn place(&self, key: &str) -> Place {
         self.node.get(key).map_or(self.name_place, Node::anchor)
     }

@@ -23,7 +23,7 @@ pub(crate) struct Topology<'a> {
     pub(crate) nodes: Vec<NetworkNode>,
     pub(crate) ports: Vec<Port>,
     pub(crate) links: Vec<Link>,
-    /// Where each cable's rate stands.
+    /// The place of each cable's rate.
     pub(crate) rate_places: Vec<Place>,
     /// Settings of each port that the network does not hold.
     pub(crate) extras: Vec<Extra>,
@@ -31,7 +31,7 @@ pub(crate) struct Topology<'a> {
     cable_index: HashMap<&'a str, u32>,
 }
 
-/// What is known of a port beside [`Port`].
+/// Facts about a port that [`Port`] does not have.
 #[derive(Clone, Copy)]
 pub(crate) struct Extra {
     pub(crate) max_residence_time: Option<tautwire_units::Duration>,
@@ -197,7 +197,7 @@ impl<'a> Topology<'a> {
         faults: &mut Faults,
     ) {
         let defaults: Vec<&Node<'_>> = root.get("defaults").into_iter().collect();
-        // Most nodes say nothing of their ports: their settings are those of their device.
+        // Most nodes state nothing about their ports: their settings are those of their device.
         let mut plain: HashMap<Option<u32>, Settings> = HashMap::new();
         let mut addresses: HashMap<MacAddress, Place> = HashMap::new();
         for (draft, made) in drafts.list.iter().zip(made) {
@@ -409,9 +409,9 @@ impl<'a> Topology<'a> {
         [link.from, link.to].map(|port| self.ports[port.index()].node.index())
     }
 
-    /// Cables that are down at the start and mended later, and where that stands, without which a part of the network would be
-    /// on its own: they are up from here on, and what cuts them at the start is an event. Others stay down for routes,
-    /// which have another way.
+    /// Cables that are down at the start and repaired later, and the places in the text, without which the network
+    /// would be in two parts: they are up from here on, and an event cuts them at the start. Others stay down for
+    /// routes, which have another path.
     pub(crate) fn take_up(&mut self, root: &Node<'_>) -> Vec<(u32, Place)> {
         let mut trees = Trees::new(self.nodes.len());
         let (up, down): (Vec<usize>, Vec<usize>) =

@@ -94,7 +94,7 @@ fn replay(node: &Node<'_>, directory: &Path, faults: &mut Faults) -> Option<Vec<
     Some(trace.frames.iter().map(|frame| (frame.at, frame.payload)).collect())
 }
 
-/// The trace that `file` names; none if it cannot be replayed, which is told.
+/// The trace that `file` names; none if it cannot be replayed, which is reported.
 pub(crate) fn read_trace(file: &Node<'_>, directory: &Path, faults: &mut Faults) -> Option<trace::Trace> {
     let name = file.text()?;
     match trace::read(&directory.join(name), faults) {
@@ -173,7 +173,7 @@ pub(crate) fn promise(
         faults.error(codes::ARRIVAL_CURVE, place, message, help);
     };
     let unkept = match traffic {
-        // It is what the curve says.
+        // It is its curve.
         Traffic::Greedy { .. } => return Some(stated),
         Traffic::Poisson { .. } => Some("Poisson traffic has no arrival curve that it could keep"),
         Traffic::Response { .. } => {

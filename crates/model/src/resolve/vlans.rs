@@ -1,10 +1,10 @@
 //! VLANs: member ports and active topologies.
 //!
-//! A port is an untagged member of the VLAN of its PVID, and a tagged one of every other, unless `vlans` says otherwise, or
-//! `stream-reservation` stands there: then of all. A
-//! description without `vlans`, or with VLAN 1 alone there, has every VLAN that a stream names, and VLAN 1. The computed active topology is the spanning tree of the member ports that a breadth
-//! first search finds from the first bridge of each part, ports in order; links to end stations are
-//! always active, for end stations forward nothing.
+//! A port is an untagged member of the VLAN of its PVID, and a tagged one of every other, unless `vlans` states
+//! otherwise; with `stream-reservation` it is a tagged member of all. A description without `vlans`, or with VLAN 1
+//! alone there, has every VLAN that a stream names, and VLAN 1. The computed active topology is the spanning tree of
+//! the member ports that a breadth-first search finds from the first bridge of each part, ports in order; links to end
+//! stations are always active, because end stations do not forward.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -34,7 +34,7 @@ pub(crate) struct VlanDraft {
     is_active: Vec<bool>,
     /// Whether streams keep to the active topology too.
     pub(crate) binding: bool,
-    /// Whether flooded frames would circle, and where that is said.
+    /// Whether flooded frames would circulate for ever, and the place that allows it.
     pub(crate) loop_at: Option<Place>,
 }
 
@@ -130,9 +130,9 @@ pub(crate) fn vlans(input: &Draft<'_>, topology: &Topology<'_>, faults: &mut Fau
     vlans
 }
 
-/// Whether frames of a VLAN leave a port with a tag if nothing is said: the far end would take an untagged frame for one of
-/// another VLAN, unless both have one PVID. A reserved stream needs its tag: its priority tells the SR class, and MSRP
-/// refuses it where its VLAN leaves without one. End stations tag as their streams say.
+/// Whether frames of a VLAN leave a port with a tag by default: the far end would take an untagged frame for one of
+/// another VLAN, unless both have one PVID. A reserved stream needs its tag: its priority determines the SR class, and
+/// MSRP refuses it where its VLAN leaves without one. End stations tag as their streams state.
 fn tags_by_default(input: &Draft<'_>, topology: &Topology<'_>, port: &Port, id: VlanId) -> bool {
     let reserves = input.root.get("stream-reservation").is_some();
     reserves || !topology.is_bridge(port.node) || port.pvid != id

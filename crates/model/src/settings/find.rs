@@ -78,7 +78,7 @@ impl Found<'_> {
         }
     }
 
-    /// A limit of all queues of a node, which says none.
+    /// A limit of all queues of a node, where none is stated.
     fn limit_of_node(&mut self, of: &Resolved<'_, '_>, name: &str, key: SettingKey) -> Option<&mut Setting> {
         let node = of.draft.root.get("nodes")?.get(name)?;
         let (at, before, after) = match node.get("queue-limit") {
@@ -116,7 +116,7 @@ impl Found<'_> {
         }
     }
 
-    /// A priority of a stream that says none.
+    /// A priority of a stream, where none is stated.
     fn priority(&mut self, node: &Node<'_>, name: &str) -> Option<&mut Setting> {
         if node.place.source != MAIN {
             return None;
@@ -126,10 +126,10 @@ impl Found<'_> {
         Some(self.kept(SettingKey::Priority, Written::Added(at, before, after), path, None))
     }
 
-    /// A value at a place of the text; none if it does not stand there (but in a table, or a trace).
+    /// A value at a place of the text; none if it is not in the text (but in a table, or a trace).
     fn stated(&mut self, key: SettingKey, place: Option<Place>) -> Option<&mut Setting> {
         let place = place.filter(|place| place.source == MAIN)?;
-        // The path says that there is a key of this name; a value that was taken from elsewhere has none.
+        // The path shows that there is a key of this name; a value that was taken from elsewhere has none.
         let path = self.paths.get(&place).filter(|path| path.ends_with(key.name()))?.clone();
         let (start, end) = (place.start as usize, place.end as usize);
         let stated = self.text.get(start..end)?.to_owned();

@@ -1,9 +1,10 @@
-//! What a description sets that could be set otherwise, and where in its text: idle slopes, limits of queues, shapers, priorities.
+//! Adjustable values of a description, and their places in its text: idle slopes, limits of queues, shapers, priorities.
 //!
-//! A [`Setting`] is one value of the text, whatever ports, classes and streams it holds for: a value of `defaults` or of a device
-//! model is one, and one behind an anchor is. What stands nowhere but can be said (a priority, a limit of the queues of a node) is a
-//! setting, too, with the place where its key goes. [`Settings::with`] writes other values into the text, and changes nothing else.
-//! Whether the description takes them only loading it says. Not here: which values are good.
+//! A [`Setting`] is one value of the text, whatever ports, classes and streams it holds for: a value of `defaults` or
+//! of a device model is one, and so is one behind an anchor. A value that is not in the text but may be stated (a
+//! priority, a limit of the queues of a node) is a setting, too, with the place where its key goes. [`Settings::with`]
+//! writes other values into the text, and changes nothing else. Only loading shows whether the description accepts
+//! them. Not here: which values are good.
 
 mod find;
 mod write;
@@ -75,7 +76,7 @@ pub struct Setting {
 enum Written {
     /// In the place of another one.
     Over(Octets),
-    /// With its key at a place where neither stands, between these texts.
+    /// With its key, at an offset where the text has neither, between these texts.
     Added(usize, String, String),
 }
 
@@ -86,13 +87,13 @@ type Octets = (usize, usize);
 #[derive(Clone, Debug)]
 pub struct Settings {
     text: String,
-    /// In the order in which they stand in the text.
+    /// In the order of the text.
     pub list: Vec<Setting>,
 }
 
 impl Grammar {
-    /// What the description `text` (whose path is `name`) sets; none if it is not well formed. Values that stand in tables of streams
-    /// or in files that it names are left out.
+    /// The settings of the description `text` (whose path is `name`); none if it is not well formed. Values in tables
+    /// of streams or in files that it names are left out.
     #[must_use]
     pub fn settings(&'static self, name: &str, text: &str) -> Option<Settings> {
         let texts = Texts::new(name, text, None);

@@ -1,4 +1,4 @@
-//! Other values in a text: over those that stand there, or with their keys where none stands.
+//! Writes other values into a text: over the present ones, or with their keys where there is none.
 
 use super::{Setting, Written, range};
 use crate::text::tree::Node;
@@ -22,7 +22,7 @@ pub(super) fn written(text: &str, mut changed: Vec<(&Setting, &str)>) -> String 
             }
             Written::Added(at, before, after) => {
                 made.push_str(&text[copied..*at]);
-                // Keys that go to one place share what stands around them.
+                // Keys that go to one place share the text around them.
                 let keys =
                     rest[..here].iter().map(|(setting, value)| format!("{}: {value}", setting.key.name()));
                 let between = if before.ends_with('{') || before.trim() == "," { ", " } else { before };
@@ -36,8 +36,8 @@ pub(super) fn written(text: &str, mut changed: Vec<(&Setting, &str)>) -> String 
     made
 }
 
-/// Where a key goes in a mapping, with what stands before and behind it: after the first value that ends in its line, which in a
-/// stream is its name, and in a node its type.
+/// Where a key goes in a mapping, with the text before and behind it: after the first value that ends in its line,
+/// which in a stream is its name, and in a node its type.
 pub(super) fn place_in(text: &str, mapping: &Node<'_>) -> Option<(usize, String, String)> {
     let entries = mapping.entries();
     let first = &entries.first()?.0.place;
@@ -45,7 +45,7 @@ pub(super) fn place_in(text: &str, mapping: &Node<'_>) -> Option<(usize, String,
         return None;
     }
     let start = first.start as usize;
-    // A mapping by lines begins where its first key does; what an alias stands for is elsewhere.
+    // A mapping by lines begins where its first key does; the target of an alias is elsewhere.
     let opening = text.get(mapping.place.start as usize..start)?;
     let in_braces = opening.lines().any(|line| line.split('#').next().is_some_and(|code| code.contains('{')));
     let ends = entries.iter().filter(|(_, value)| value.text().is_some()).map(|(_, value)| value.place);

@@ -1,9 +1,10 @@
-//! `profile: avb`: whether a network keeps to what IEEE Std 802.1BA asks of one, as far as a description says it.
+//! `profile: avb`: whether a network fulfils the requirements of IEEE Std 802.1BA, as far as a description shows it.
 //!
-//! Every port on the way of a reserved stream is capable (asCapable: gPTP at both ends, in one domain, over a link that is short
-//! enough) and so within the domain of its class; class A is measured in 125 us and class B in 250 us; a stream passes seven links
-//! at most, and the latency that MSRP tells its listener is at most 2 ms of class A and 50 ms of class B. What MSRP tells is an
-//! estimate: a network without a warning here is no proof (`docs/mechanisms/stream-reservation.md`).
+//! Every port on the path of a reserved stream is capable (asCapable: gPTP at both ends, in one domain, over a link
+//! that is short enough) and so within the domain of its class; class A is measured in 125 us and class B in 250 us; a
+//! stream passes at most seven links, and the latency that MSRP accumulates to its listener is at most 2 ms of class A
+//! and 50 ms of class B. The latency of MSRP is an estimate: a network without a warning here is no proof
+//! (`docs/mechanisms/stream-reservation.md`).
 
 use std::collections::BTreeSet;
 
@@ -28,7 +29,7 @@ const RATE_MIN: BitRate = BitRate::from_mbps(100);
 const CLASSES: [(u8, Duration, u32); 2] =
     [(6, Duration::from_us(125), 2_000_000), (5, Duration::from_us(250), 50_000_000)];
 
-/// Warns of what is not as the profile has it, if the description asks.
+/// Warns of deviations from the profile, if the description requests it.
 pub(crate) fn check(
     input: &Draft<'_>,
     topology: &Topology<'_>,
@@ -103,7 +104,7 @@ fn incapable(topology: &Topology<'_>, gptp: Option<&Gptp>, port: PortIndex) -> O
     (mean > most).then(|| format!("its link takes up to {mean}, more than {most}"))
 }
 
-/// Of the listener that is latency most: links on the way of the farthest, and what MSRP tells, nanoseconds.
+/// Of the listener with the greatest latency: links on the path to the farthest one, and the latency of MSRP, nanoseconds.
 fn farthest(
     topology: &Topology<'_>,
     reservation: &StreamReservation,

@@ -1,7 +1,7 @@
-//! Stream reservation of a network (IEEE Std 802.1Q-2022, clauses 10, 34, 35), resolved: who takes part, with which times and
-//! limits, and who asks for what when.
+//! Stream reservation of a network (IEEE Std 802.1Q-2022, clauses 10, 34, 35), resolved: the nodes that take part,
+//! their times and limits, and the times of requests.
 //!
-//! Every port with a cable sends MRPDUs as frames of a stream of its own, of which [`Traffic::Protocol`] says what may come at most.
+//! Every port with a cable sends MRPDUs as frames of a stream of its own; [`Traffic::Protocol`] limits them.
 //!
 //! [`Traffic::Protocol`]: crate::network::Traffic::Protocol
 
@@ -23,12 +23,12 @@ use crate::check::pace::Recurring;
 use crate::network::{Delay, Network, NodeIndex, PortIndex, StreamIndex};
 use crate::srp::vlan_registration::VlanRegistration;
 
-/// Stream reservation of a whole network: every node takes part.
+/// Stream reservation of a network: every node takes part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamReservation {
     /// Classes, highest first.
     pub classes: Vec<SrClass>,
-    /// Priority that tells the traffic class of MRPDUs at every port; they have no tag.
+    /// Priority that determines the traffic class of MRPDUs at every port; they have no tag.
     pub priority: Priority,
     /// Per node.
     pub nodes: Vec<SrpNode>,
@@ -67,9 +67,9 @@ pub struct SrpNode {
     pub tick: Option<Tick>,
     /// How long it takes for an MRPDU, one after the other.
     pub processing: Delay,
-    /// The same, beside it, for one that declares talkers.
+    /// In addition, for an MRPDU that declares talkers.
     pub talker_processing: Delay,
-    /// The same, beside it, for one that declares listeners.
+    /// In addition, for an MRPDU that declares listeners.
     pub listener_processing: Delay,
     /// Most streams in the table of talkers, of a bridge.
     pub streams_max: u32,
@@ -79,7 +79,7 @@ pub struct SrpNode {
     pub fan_in_max: u32,
     /// Where it stores destinations of streams, of a bridge.
     pub addresses: AddressTable,
-    /// Latency that it tells for itself, beside waiting and sending, of a bridge.
+    /// Latency that a bridge declares for itself, in addition to waiting and transmission.
     pub device_latency: Duration,
 }
 
@@ -88,7 +88,7 @@ pub struct SrpNode {
 pub struct Tick {
     /// Its length, on the node's clock.
     pub period: Duration,
-    /// Whether steps count from the last MRPDU that was heard; else from an instant drawn by the seed.
+    /// Whether steps count from the last MRPDU that was received; else from an instant drawn by the seed.
     pub restarts: bool,
 }
 
@@ -97,7 +97,7 @@ pub struct Tick {
 pub struct ReservedStream {
     /// Its frames, sent while listeners are ready.
     pub stream: StreamIndex,
-    /// What its talker says.
+    /// The talker's declaration.
     pub talker: TalkerValue,
     /// Latest that listeners take, in nanoseconds of accumulated latency.
     pub latency_max_ns: u32,
@@ -105,11 +105,11 @@ pub struct ReservedStream {
     pub advertise_at: Duration,
     /// When it withdraws it.
     pub withdraw_at: Option<Duration>,
-    /// When each listener asks for it, in the order of the stream's.
+    /// When each listener requests it, in the order of the stream's listeners.
     pub attach_at: Vec<Duration>,
-    /// When each listener asks no more, in the order of the stream's.
+    /// When each listener ends its request, in the order of the stream's listeners.
     pub detach_at: Vec<Option<Duration>>,
-    /// Whether a listener asks only when it has heard of the stream.
+    /// Whether a listener requests it only after it has received the talker's declaration.
     pub when_offered: bool,
 }
 

@@ -1,8 +1,9 @@
-//! Whether MRP can say everything in time: after a leave-all every declaration must be said again within a LeaveTime.
+//! Whether MRP can send everything in time: after a leave-all every declaration must be repeated within a LeaveTime.
 //!
-//! A port sends three MRPDUs in one and a half JoinTimes, so in a LeaveTime L at least `3 · ⌊L / 1.5 J⌋`, if three were just sent. Streams
-//! of one talker that follow each other in identifier and address, and are alike else, share a vector; others cost 28 octets of
-//! a talker and 12 of a listener each. Above what these MRPDUs hold, registrations lapse at every leave-all.
+//! A port sends three MRPDUs in one and a half JoinTimes, so in a LeaveTime L at least `3 · ⌊L / 1.5 J⌋`, if three
+//! were just sent. Streams of one talker that follow each other in identifier and address, and are equal otherwise,
+//! share a vector; others cost 28 octets of a talker and 12 of a listener each. Above the capacity of these MRPDUs,
+//! registrations lapse at every leave-all.
 
 use tautwire_wire::srp::{AttributeValue, MsrpValue};
 
@@ -17,7 +18,7 @@ use crate::text::tree::Node;
 /// and what a vector leaves that found no room.
 const ROOM: u64 = 1_500 - 3 - 4 * 6 - 9 - 28;
 
-/// Warns of the port that has most to say, if it has too much. `ends` are talker and listeners of each reserved stream.
+/// Warns of the port with the most declarations, if it has too many. `ends` are talker and listeners of each reserved stream.
 pub(crate) fn check(
     node: &Node<'_>,
     topology: &Topology<'_>,
@@ -29,7 +30,7 @@ pub(crate) fn check(
     let least = settings.iter().map(room).min().unwrap_or(u64::MAX);
     let talker = |reserved: &ReservedStream| MsrpValue::TalkerAdvertise(reserved.talker);
     let listener = |reserved: &ReservedStream| MsrpValue::Listener(reserved.talker.stream);
-    // No port says more than all there is.
+    // No port sends more than the sum of all declarations.
     if octets(reserved.iter().map(talker)) + octets(reserved.iter().map(listener)) <= least {
         return;
     }
@@ -62,7 +63,7 @@ pub(crate) fn check(
     }
 }
 
-/// Octets that a port can say in a LeaveTime for certain.
+/// Octets that a port certainly can send in a LeaveTime.
 fn room(settings: &SrpNode) -> u64 {
     let (join, leave) = (settings.timing.join.as_ps(), settings.timing.leave.as_ps());
     // Rounded up: the window of three MRPDUs; down: how many windows there are for certain.

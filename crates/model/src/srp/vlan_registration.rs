@@ -1,13 +1,13 @@
-//! Registration of VLANs (MVRP, IEEE Std 802.1Q-2022, clause 11) of a network with stream reservation, resolved: which VLANs are
-//! registered, where they cannot be, and the frames that say it.
+//! Registration of VLANs (MVRP, IEEE Std 802.1Q-2022, clause 11) of a network with stream reservation, resolved: which
+//! VLANs are registered, where they are forbidden, and the frames that declare them.
 //!
-//! The default VLAN is everywhere; the VLANs of reserved streams are where somebody declares them.
+//! The default VLAN is everywhere; the VLANs of reserved streams are where a node declares them.
 
 use tautwire_wire::VlanId;
 
 use crate::network::{Network, PortIndex, StreamIndex};
 
-/// MVRP of a whole network.
+/// MVRP of a network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VlanRegistration {
     /// VLANs that are registered, in order: those of reserved streams, but for the default one.
@@ -21,8 +21,8 @@ pub struct VlanRegistration {
 }
 
 impl VlanRegistration {
-    /// The VLANs that cannot be registered at a port of a bridge: all where that is said, and those of which it is no
-    /// member where the description lists members.
+    /// The VLANs that cannot be registered at a port of a bridge: all where registration is forbidden, and those of
+    /// which it is no member where the description lists members.
     pub fn forbidden<'n>(
         &'n self,
         network: &'n Network,

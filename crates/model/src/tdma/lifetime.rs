@@ -1,10 +1,10 @@
-//! How long a frame of a TDMA station may wait for a slot, where the description does not say: derived.
+//! How long a frame of a TDMA station may wait for a slot, derived where the description does not state it.
 //!
-//! In: a network. Out: a time that is enough while nothing fails, and for one slot that a lost cycle costs. It is the longest
-//! distance of a station's slots, once for every frame that may stand before and once more, stretched by the tolerance of
-//! the clocks, and by how much a slot may begin too late: its margin, its length less that of its frame. What waits longer
-//! is lost and not late, so there are bounds beside failures that cost slots. Derived only for these: a network that loses
-//! nothing keeps every frame. Not here: the bounds (`tautwire-analysis`).
+//! In: a network. Out: a time that is enough while nothing fails, and for one slot that a lost cycle costs. It is the
+//! longest distance of a station's slots, once for every frame that may be queued before and once more, increased by
+//! the tolerance of the clocks, and by how much a slot may begin too late: its margin, its length less that of its
+//! frame. A frame that waits longer is lost and not late, so bounds exist in spite of failures that cost slots. It is
+//! derived only for these: a network that loses nothing keeps every frame. Not here: the bounds (`tautwire-analysis`).
 
 use tautwire_core::tdma::Carries;
 use tautwire_units::{Bytes, Duration};
@@ -38,9 +38,9 @@ impl Network {
         Some(wait + stretch + margins.max().unwrap_or_default())
     }
 
-    /// Whether something may cost a station slots and come right again, so that frames would wait through it, and a
-    /// lifetime makes that bounded: a cable, a bridge, and bit errors, beside a standby if it is said what they cost; or a talker
-    /// that babbles.
+    /// Whether an event may cost a station slots for a limited time, so that frames would wait through it, and a
+    /// lifetime bounds that: a cable, a bridge, and bit errors, with a standby only if the description limits their
+    /// effect; or a talker that babbles.
     pub(crate) fn costs_slots(&self) -> bool {
         let Some(tdma) = &self.tdma else { return false };
         if self.events.iter().any(|event| self.is_babbling(&event.action)) {
@@ -90,8 +90,8 @@ impl Network {
         slot.length.saturating_sub(longest)
     }
 
-    /// The longest distance of a stream's slots for every frame that may stand before, itself, and one lost cycle; with other
-    /// traffic of a stream, if some is given.
+    /// The longest distance of a stream's slots for every frame that may be queued before, itself, and one lost cycle;
+    /// with other traffic of a stream, if given.
     fn wait_at_most(
         &self,
         tdma: &Tdma,

@@ -55,7 +55,7 @@ pub struct Standby {
     pub synchronisation: StreamIndex,
     /// How long after the start of a cycle it gives the master up.
     pub offset: Duration,
-    /// How many frames of a living master it misses in a row at most; none: nothing is said of that.
+    /// How many frames of a living master it misses in a row at most; none: not limited.
     pub lost_in_a_row: Option<u32>,
 }
 
@@ -109,7 +109,7 @@ impl Network {
         })
     }
 
-    /// The same network with another cycle and other slots, which stand by offset.
+    /// The same network with another cycle and other slots, which are ordered by offset.
     ///
     /// # Panics
     /// If there is no TDMA, slots share time or leave the cycle, or a stream has no slot that holds its frame.

@@ -1,8 +1,9 @@
-//! A standby master of TDMA beside a master that lives: when it takes over though it need not, and what is said of that.
+//! A standby master of TDMA while the master lives: when it takes over without need, and what the description states about it.
 //!
-//! Whatever cuts the standby off from the master makes it open cycles of its own. Where no way is left between the two, each
-//! has a side for itself and no frames meet; where one is left, though not for the frames that open cycles, two rasters
-//! drift through each other on the same lines. Not here: the bounds (`tautwire-analysis`, `tdma/failures.rs`).
+//! Whatever cuts the standby off from the master makes it open cycles of its own. If no path is left between the two,
+//! each has a part of the network for itself and no frames meet; if one is left, but not for the frames that open
+//! cycles, two cycles drift through each other on the same lines. Not here: the bounds (`tautwire-analysis`,
+//! `tdma/failures.rs`).
 
 use crate::network::{Network, NodeIndex, NodeKind, StreamIndex, TimelineAction};
 
@@ -15,17 +16,17 @@ pub struct Gone {
     pub nodes: Vec<NodeIndex>,
 }
 
-/// Why a standby may open cycles beside its master for any length of time.
+/// Why a standby may open cycles simultaneously with its master for any length of time.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum DualMasterCause {
-    /// Bits are received wrong, and nobody says how many frames in a row it misses.
+    /// Bits are received wrong, and the description does not limit how many frames in a row it misses.
     Errors,
     /// This is cut or stops for good.
     Cut(TimelineAction),
 }
 
 impl Network {
-    /// Whether the standby still hears the master of a network with TDMA, or no way leads from one to the other.
+    /// Whether the standby still receives the master's frames in a network with TDMA, or no path leads from one to the other.
     ///
     /// # Panics
     /// If the network has no TDMA.
@@ -71,7 +72,7 @@ impl Network {
         }
     }
 
-    /// Why the standby may open cycles beside a living master without end; none if it does not, or there is none.
+    /// Why the standby may open cycles simultaneously with a living master without end; none if it does not, or there is no standby.
     pub(crate) fn dual_master_cause(&self) -> Option<DualMasterCause> {
         let standby = self.tdma.as_ref()?.standby?;
         let wrong = |action: &TimelineAction| matches!(action, TimelineAction::ChangeBitErrorRate(_, rate) if *rate > 0);

@@ -12,13 +12,13 @@ use crate::network::{Network, NodeIndex, StreamIndex};
 /// The start-up of a network's stations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartUp {
-    /// After which time a message that led to nothing is said again.
+    /// The time after which a message without effect is repeated.
     pub interval: Duration,
     /// What the master hands to each other station.
     pub configuration: Bytes,
     /// Pieces of it that are sent before an acknowledgement is waited for.
     pub burst: u8,
-    /// The rhythm in which stations say that they live, whole milliseconds; none: who falls silent is not missed.
+    /// The interval of heartbeats, in milliseconds; none: a silent station is not detected.
     pub heartbeat: Option<Duration>,
     /// After so many of them without a sign the master takes a station for dead.
     pub silent_heartbeats: u32,
@@ -33,9 +33,9 @@ pub struct StartUp {
 pub struct StartUpStation {
     /// The node.
     pub node: NodeIndex,
-    /// What it says to all.
+    /// Its messages to all.
     pub to_all: StreamIndex,
-    /// What it says to the master, and that to it; none of the master itself.
+    /// Its messages to the master, and the master's to it; none of the master itself.
     pub with_master: Option<(StreamIndex, StreamIndex)>,
 }
 
@@ -51,7 +51,7 @@ impl StartUp {
         })
     }
 
-    /// The start-up with its streams at other places; none if one of them is not there: they stand or fall together.
+    /// The start-up with its streams at other indices; none if one of them is not there: it needs all of them.
     pub(crate) fn moved(&self, place: &[Option<StreamIndex>]) -> Option<Self> {
         let mut moved = self.clone();
         for station in &mut moved.stations {

@@ -1,13 +1,13 @@
-//! Text tables as spreadsheets and people write them: CSV (RFC 4180) and its relatives.
+//! Text tables as spreadsheets and text editors write them: CSV (RFC 4180) and its variants.
 //!
 //! * The text is UTF-8 or UTF-16, with or without a byte order mark; lines end in LF, CRLF or CR.
-//! * Cells are apart by commas, semicolons or tabs: by what the heading has most of, or what a first line `sep=;` says, as
-//!   Excel writes and reads it. A first line that says anything else is a fault.
-//! * Blanks around a cell do not count, around a quoted one neither. A quoted cell may hold the separator, line ends, and
-//!   quotes that are doubled.
+//! * Cells are separated by commas, semicolons or tabs: by the one that occurs most in the heading, or by that of a
+//!   first line `sep=;`, as Excel writes and reads it. A first line with any other separator is a fault.
+//! * Blanks around a cell do not count, nor those around a quoted one. A quoted cell may hold the separator, line
+//!   ends, and quotes that are doubled.
 //! * Blank lines, lines that begin with `#`, rows of empty cells and empty cells behind the last column are none.
 //!
-//! Each fault is told once, with its place. What the columns mean is the matter of those who call.
+//! Each fault is reported once, with its place. The caller interprets the columns.
 
 use std::borrow::Cow;
 
@@ -86,7 +86,7 @@ pub(crate) fn read<'t>(source: u32, text: &'t str, faults: &mut Faults) -> Optio
     Some(Table { heading, rows })
 }
 
-/// What a line `sep=;` says that cells are apart by, quoted or not; none: it is no such line.
+/// The separator in a line `sep=;`, quoted or not; none: it is no such line.
 fn stated_separator(line: &str) -> Option<&str> {
     let line = line.trim_matches(' ');
     let line = line.strip_prefix('"').and_then(|line| line.strip_suffix('"')).unwrap_or(line);
@@ -174,12 +174,12 @@ impl<'t> Reader<'t> {
         Place { source: self.source, start: number(start), end: number(end) }
     }
 
-    /// Where the separator or the end of the line stands, from `from` on.
+    /// The position of the separator or of the end of the line, from `from` on.
     fn end_of_plain(&self, from: usize) -> usize {
         self.text[from..].find([self.separator, '\n', '\r']).map_or(self.text.len(), |end| from + end)
     }
 
-    /// The cell that begins here; behind it stands a separator, the end of the line or that of the text.
+    /// The cell that begins here; after it comes a separator, the end of the line or that of the text.
     fn cell(&mut self, faults: &mut Faults) -> Cell<'t> {
         let end = self.end_of_plain(self.at);
         let plain = &self.text[self.at..end];

@@ -94,12 +94,12 @@ impl Faults {
         });
     }
 
-    /// Says that the texts before number `first` are known to who reads the faults.
+    /// The reader of the faults knows the texts before number `first`.
     pub(crate) fn number_files_from(&mut self, first: u32) {
         self.first_file = first;
     }
 
-    /// Checks the text of a file, which is kept if it has faults. The faults of one file are told once.
+    /// Checks the text of a file, which is kept if it has faults. The faults of one file are reported once.
     pub(crate) fn of_file<R>(
         &mut self,
         name: &str,

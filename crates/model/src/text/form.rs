@@ -12,8 +12,8 @@ use super::scalar::{self, ScalarFault};
 use super::shape::{self, Form, Kind, Shape};
 use super::tree::{Key, Node, Place, Value};
 
-/// Reports every fault of form in `node`, and empties the scalars that are wrong, so that nobody reads
-/// them. `owner` is where a missing key is said to be missing.
+/// Reports every fault of form in `node`, and empties the wrong scalars, so that they are not read. `owner` is the
+/// place at which a missing key is reported.
 pub(crate) fn check(node: &mut Node<'_>, kind: &'static Kind, owner: Place, faults: &mut Faults) {
     let place = node.place;
     match (kind, &mut node.value) {
@@ -85,7 +85,7 @@ fn one_of(node: &mut Node<'_>, kinds: &'static [Kind], owner: Place, faults: &mu
     match (fitting.next(), fitting.next()) {
         (None, _) => wrong_form(&Kind::OneOf(kinds), node, owner, faults),
         (Some(kind), None) => {
-            // A word that stands beside lists or mappings only: those are part of the answer.
+            // A word that is an alternative to lists or mappings only: the message names those, too.
             if let (Kind::Word(words), Value::Scalar(text)) = (kind, &node.value)
                 && !words.contains(&&**text)
             {

@@ -1,4 +1,4 @@
-//! Values of a key as numbers that can be compared: what ranges of the grammar are held against.
+//! Values of a key as numbers that can be compared with the ranges of the grammar.
 
 use tautwire_units::{BitRate, Bits, Bytes, Duration};
 

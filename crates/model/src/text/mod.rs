@@ -1,9 +1,8 @@
 //! The text of a description: its tree, its grammar, and its faults.
 //!
-//! A text is first read into a tree whose nodes remember their places ([`tree`]). The grammar
-//! ([`language`], tables of [`shape`]s) is then held against the tree, and every fault of form is
-//! collected ([`form`]); JSON Schema and reference are made from the same tables. What the text
-//! means is the matter of `resolve`.
+//! A text is first read into a tree whose nodes keep their places ([`tree`]). Then the tree is compared with the
+//! grammar ([`language`], tables of [`shape`]s), and every fault of form is collected ([`form`]); JSON Schema and
+//! reference are made from the same tables. `resolve` interprets the text.
 
 pub(crate) mod codes;
 pub(crate) mod csv;

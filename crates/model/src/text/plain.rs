@@ -1,7 +1,7 @@
-//! A description as plain values, for who changes it in code and writes it anew.
+//! A description as plain values, for programs that change it and write it anew.
 //!
-//! The tree keeps every scalar as text; here those that look like whole numbers and truth values are such. Either way they read alike.
-//! Not here: what the values mean.
+//! The tree keeps every scalar as text; here those with the form of integers and truth values are such. Both are read
+//! alike. Not here: the meaning of the values.
 
 use serde_json::{Map, Value as Json};
 

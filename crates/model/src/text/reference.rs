@@ -94,7 +94,7 @@ fn section(page: &mut String, shape: &'static Shape) {
     page.push('\n');
 }
 
-/// What stands behind a key, with a link to the section of a mapping.
+/// The kind of a key's value, with a link to the section of a mapping.
 fn value(kind: &Kind) -> String {
     match kind {
         Kind::Object(shape) => format!("[{}](#{})", title(shape), anchor(shape)),

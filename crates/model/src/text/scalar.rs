@@ -1,4 +1,4 @@
-//! Scalars beside the quantities of `units`: deviations, chances, lengths, signed durations.
+//! Scalars other than the quantities of `units`: deviations, chances, lengths, signed durations.
 
 use tautwire_core::gates::CycleTime;
 use tautwire_units::{ClockOffset, Duration};

@@ -1,7 +1,7 @@
 //! The grammar as JSON Schema (draft 2020-12), for editors.
 //!
-//! It says what the tables say of form. Beyond it, `check` knows which keys exclude each other, what is
-//! too large or too fine, and all that names and routes can be wrong about.
+//! It contains what the tables define of the form. Only `check` knows which keys exclude each other, which values are
+//! too large or too fine, and the faults of names and routes.
 
 use serde_json::{Map, Value, json};
 
@@ -12,8 +12,8 @@ use super::shape::{Kind, Shape};
 /// What the schema is known by: no place on any network.
 const ID: &str = "urn:tautwire:schema:description";
 
-/// Characters of a name: letters and digits of any language, and `_ . / -`. Said by what is left out, for classes of letters
-/// (`\p{L}`) are not known to the expressions of every validator.
+/// Characters of a name: letters and digits of any language, and `_ . / -`. Written as the excluded characters,
+/// because not every validator's expressions know classes of letters (`\p{L}`).
 const NAME: &str = r"[^\x00-\x2c\x3a-\x40\x5b-\x5e\x60\x7b-\xa0]+";
 
 /// The schema of a description.
@@ -70,7 +70,7 @@ fn object(shape: &'static Shape, tag: Option<&str>, definitions: &mut Map<String
     Value::Object(object)
 }
 
-/// A default as the value that stands in a description: a number, a flag, or a text.
+/// A default as a value of a description: a number, a flag, or a text.
 fn typed(kind: &Kind, text: &str) -> Value {
     match kind {
         Kind::Integer(..) => text.parse::<u64>().map_or_else(|_| json!(text), |number| json!(number)),
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn the_schema_and_the_grammar_agree_on_the_broken_descriptions() {
         let validator = jsonschema::validator_for(&of_kernel()).expect("a schema");
-        // What a schema cannot say: size of quantities, which are texts, and which keys may do without another.
+        // What a schema cannot express: ranges of quantities, which are texts, and which keys are optional without another.
         let beyond = [
             "too-fine",
             "too-large",

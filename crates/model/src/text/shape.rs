@@ -31,7 +31,7 @@ pub enum Kind {
     Length,
     /// `true` or `false`.
     Flag,
-    /// A whole number from the first to the second.
+    /// An integer from the first to the second.
     Integer(u64, u64),
     /// One of these words.
     Word(&'static [&'static str]),
@@ -41,7 +41,7 @@ pub enum Kind {
     Ipv4Address,
     /// A mapping with these keys.
     Object(&'static Shape),
-    /// A mapping whose key `type` says which keys it has.
+    /// A mapping whose key `type` selects its other keys.
     Tagged(&'static [(&'static str, &'static Shape)]),
     /// A mapping from names that the description gives.
     Names(&'static Kind),
@@ -49,7 +49,7 @@ pub enum Kind {
     Numbers(u64, u64, &'static Kind),
     /// A list of at least the first and at most the second number of elements.
     List(usize, usize, &'static Kind),
-    /// One of these, told apart by form, then by trial.
+    /// One of these, distinguished by form, then by trial.
     OneOf(&'static [Kind]),
 }
 
@@ -69,7 +69,7 @@ pub struct Shape {
 pub struct Key {
     /// Its name.
     pub name: &'static str,
-    /// What stands behind it.
+    /// The kind of its value.
     pub kind: Kind,
     /// Whether it must be there.
     pub required: bool,
@@ -77,7 +77,7 @@ pub struct Key {
     pub default: Option<&'static str>,
     /// Which values of its kind it takes; all.
     pub range: Range,
-    /// What it says.
+    /// Its meaning.
     pub about: &'static str,
 }
 

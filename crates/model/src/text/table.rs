@@ -1,8 +1,8 @@
 //! Stream tables: text tables ([`csv`]) whose heading names keys of a stream, a dot for a key within a key.
 //!
-//! A row becomes the same tree as a stream of the description, so that the same grammar holds for it
-//! and every fault has its cell. An empty cell is a key that is not there. Several listeners stand in
-//! one cell, apart by blanks or, where the cell is quoted or the cells are apart otherwise, by commas; a route as well.
+//! A row becomes the same tree as a stream of the description, so that the same grammar holds for it and every fault
+//! has its cell. An empty cell is a missing key. Several listeners are in one cell, separated by blanks or, where the
+//! cell is quoted or the separator is another one, by commas; so is a route.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -1,8 +1,8 @@
-//! YAML into a tree whose nodes remember their places.
+//! Parses YAML into a tree whose nodes keep their places.
 //!
-//! Every scalar stays text: what it means depends on the key under which it stands. Duplicate keys
-//! are reported here; the first one counts. The whole text is bounded by [`NODES_MAX`] and
-//! [`DEPTH_MAX`], aliases included, so that no text can make a tree that does not fit.
+//! Every scalar stays text: its meaning depends on its key. Duplicate keys are reported here; the first one counts.
+//! The size of the tree is bounded by [`NODES_MAX`] and [`DEPTH_MAX`], aliases included, so that no text can make a
+//! tree that does not fit.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -33,7 +33,7 @@ pub struct Place {
 /// A node of the tree.
 #[derive(Clone, Debug)]
 pub struct Node<'t> {
-    /// Where it stands.
+    /// Its place.
     pub(crate) place: Place,
     /// What it is.
     pub(crate) value: Value<'t>,
@@ -55,7 +55,7 @@ pub(crate) enum Value<'t> {
 /// The key of a mapping's entry.
 #[derive(Clone, Debug)]
 pub struct Key<'t> {
-    /// Where it stands.
+    /// Its place.
     pub(crate) place: Place,
     /// Its text.
     pub(crate) text: Cow<'t, str>,
@@ -141,7 +141,7 @@ impl<'t> Node<'t> {
         self.get(key)?.text()?.parse().ok()
     }
 
-    /// A place of one line that stands for the node: a mapping's first key.
+    /// A place of one line for the node: a mapping's first key.
     pub fn anchor(&self) -> Place {
         match &self.value {
             Value::Map(entries) => entries.first().map_or(self.place, |(key, _)| key.place),

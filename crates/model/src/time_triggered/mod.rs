@@ -1,10 +1,10 @@
-//! Time-triggered virtual links (SAE AS6802): what is said of them, and what their schedule must hold.
+//! Time-triggered virtual links (SAE AS6802): their settings, and the conditions of their schedule.
 //!
-//! Every hop of a link has a [`DispatchPoint`] in network time, the time that all nodes share but for the
-//! precision. [`Timing`] tells what a schedule has to leave between two points of a link and between two
-//! links on one line; [`Network::schedule_faults`] holds a network's points against it. A network without
-//! faults loses no frame by its schedule: every frame is there before its point, within its acceptance
-//! window, and alone on the line. Not here: the machines (`tautwire-core`), finding points.
+//! Every hop of a link has a [`DispatchPoint`] in network time, the time that all nodes share within the precision.
+//! [`Timing`] gives the least distance between two points of a link and between two links on one line;
+//! [`Network::schedule_faults`] checks a network's points with it. A network without faults loses no frame by its
+//! schedule: every frame is there before its point, within its acceptance window, and alone on the line. Not here: the
+//! machines (`tautwire-core`), finding points.
 
 pub(crate) mod language;
 pub(crate) mod resolve;
@@ -283,7 +283,7 @@ impl<'network> Timing<'network> {
         let link: &Link = self.network.link_behind(stream.hops[hop].port);
         let Some(device) = self.network.device(self.network.ports[link.to.index()].node) else { return end };
         let least = frame_length(stream.payload_min, stream.hops[hop].tagged);
-        // The stages keep the order of frames: one may stand behind the largest that comes there.
+        // The stages keep the order of frames: one may be behind the largest that comes there.
         let most = self.received[link.to.index()];
         let mut span = end;
         for stage in &device.stages {
@@ -389,7 +389,7 @@ impl Network {
     /// the beginning of its talker's period. Acceptance windows follow.
     ///
     /// # Errors
-    /// What is wrong with the schedule as a whole.
+    /// The faults of the schedule.
     ///
     /// # Panics
     /// If a stream is no time-triggered virtual link.
@@ -461,7 +461,7 @@ impl Network {
         faults
     }
 
-    /// Whether a slot is not wholly within the raster's time for time-triggered traffic.
+    /// Whether a slot is partly outside of the raster's time for time-triggered traffic.
     fn is_outside_raster(&self, slot: &Window) -> bool {
         let Some(raster) = self.time_triggered.and_then(|settings| settings.raster) else { return false };
         let cycle = raster.cycle.as_ps();

@@ -1,4 +1,4 @@
-//! Time-triggered virtual links: what is said of them, and what of it cannot be (SAE AS6802).
+//! Time-triggered virtual links: their settings, and faults of these (SAE AS6802).
 
 use std::collections::HashMap;
 
@@ -144,7 +144,7 @@ pub(crate) fn settings(
     Some(settings)
 }
 
-/// What is said of points, and what a link needs of its traffic and its ports; routes are found.
+/// The stated points, and what a link needs of its traffic and its ports; routes are found.
 pub(crate) fn drafts(
     topology: &Topology<'_>,
     models: &Models<'_, '_>,
@@ -314,7 +314,7 @@ pub(crate) fn resolve(network: &mut Network, drafts: &[Option<Stated>], faults: 
     }
 }
 
-/// Network control has no place beside time-triggered frames in their class.
+/// Network control must not share the class of time-triggered frames.
 fn control_below(network: &Network, place: Option<Place>, faults: &mut Faults) {
     let (Some(control), Some(place)) = (&network.network_control, place) else { return };
     for port in (0..network.ports.len()).map(PortIndex::at) {

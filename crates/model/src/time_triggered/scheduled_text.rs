@@ -8,8 +8,9 @@ use crate::network::{Network, Stream};
 use crate::text::faults::Faults;
 use crate::text::tree::{self, Node, Value};
 
-/// The description `text` (whose path is `name`) with the dispatch points of `network`, which is what it
-/// describes but for these. None if a link does not stand in it in a way that can be rewritten: in a table of
+/// The description `text` (whose path is `name`) with the dispatch points of `network`, which must be the described
+/// network except for these. None if a link is in a form that cannot be rewritten: in a table of streams, or as an
+/// alias.
 /// streams, or by an alias.
 #[must_use]
 pub fn with_dispatch_points(name: &str, text: &str, network: &Network) -> Option<String> {
@@ -36,7 +37,7 @@ pub fn with_dispatch_points(name: &str, text: &str, network: &Network) -> Option
     (points(&read) == points(network)).then_some(scheduled)
 }
 
-/// Behind the last octet of a node's own text: a mapping in lines has no bracket that tells.
+/// After the last octet of a node's own text: a mapping in lines has no closing bracket.
 fn end(node: &Node<'_>) -> usize {
     match &node.value {
         Value::Map(entries) => entries.iter().map(|(_, value)| end(value)).max().unwrap_or(0),

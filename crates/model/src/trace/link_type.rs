@@ -1,10 +1,10 @@
-//! From what a capture holds to the frame that was on the wire, by the type of the link (tcpdump.org/linktypes).
+//! From the contents of a capture to the frame that was on the wire, by the type of the link (tcpdump.org/linktypes).
 //!
 //! A Linux cooked capture has a header of its own in place of the Ethernet header, and raw IP has none: the frame had one.
 //! Frames that were captured at their sender are not padded yet: on the wire they were. A VLAN tag, of customers or of
 //! services, is no MAC client data; a second one is.
 //!
-//! Records of which that cannot be told are skipped: of less than a header, of another IP, with lengths that contradict.
+//! Records without enough information are skipped: shorter than a header, of another IP version, with lengths that contradict.
 
 use tautwire_units::Bytes;
 use tautwire_wire::MacAddress;
@@ -19,11 +19,11 @@ const LINUX_SLL2: u16 = 276;
 /// Destination, source and type; and the two addresses.
 const ETHERNET_HEADER: u64 = 14;
 const ADDRESSES: usize = 12;
-/// What stands in the place of an Ethernet header.
+/// Octets in place of the Ethernet header.
 const SLL_HEADER: usize = 16;
 const SLL2_HEADER: usize = 20;
 
-/// What the header of a captured frame says.
+/// Fields of a captured frame's header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) destination: Option<MacAddress>,
@@ -43,7 +43,7 @@ pub(crate) struct CutOff {
 }
 
 impl CutOff {
-    /// Of a frame whose addresses end at `addresses`, and whose type and tag stand where they are said to.
+    /// Of a frame whose addresses end at `addresses`, and whose type and tag are at the given offsets.
     fn of(octets: &[u8], addresses: usize, kind: usize, control: usize) -> Self {
         let end = if is_tag(octets, kind) { control + 2 } else { kind + 2 };
         Self { addresses: octets.len() < addresses, tag: octets.len() < end }
@@ -118,14 +118,14 @@ fn original_length(packet: &Packet<'_>) -> Result<u64, Refusal> {
     Ok(length)
 }
 
-/// Skips raw packets that are neither IPv4 nor IPv6, or not the one that the link type says.
+/// Skips raw packets that are neither IPv4 nor IPv6, or not of the link type's version.
 fn version(packet: &Packet<'_>) -> Result<(), Refusal> {
     let known: &[u8] = match packet.link {
         228 => &[4],
         229 => &[6],
         _ => &[4, 6],
     };
-    // Where nothing was captured, nothing says otherwise.
+    // Without captured octets the version is not checked.
     let Some(version) = packet.octets.first().map(|first| first >> 4) else { return Ok(()) };
     if known.contains(&version) {
         return Ok(());
@@ -140,7 +140,7 @@ fn address(octets: &[u8], at: usize) -> Option<MacAddress> {
     octets.get(at..)?.first_chunk().map(|address| MacAddress(*address))
 }
 
-/// PCP and VID of the tag whose type stands at `kind` and whose control information stands at `control`.
+/// PCP and VID of the tag whose type is at `kind` and whose control information is at `control`.
 fn tag(octets: &[u8], kind: usize, control: usize) -> Option<(u8, u16)> {
     if !is_tag(octets, kind) {
         return None;

@@ -3,8 +3,8 @@
 //! * A captured frame becomes the frame that was on the wire ([`link_type`]): of its original length, whatever was cut off,
 //!   without an FCS that was captured, padded to the least size. Its MAC client data count.
 //! * Times count from the earliest frame, in picoseconds; frames are put in order of time.
-//! * What stands whole in a file that was cut short is replayed, and the cut is told.
-//! * Records that are no frames are skipped and told; a capture of which times or structure are in doubt is refused.
+//! * The complete frames of a file that was cut short are replayed, and the cut is reported.
+//! * Records that are no frames are skipped and reported; a capture of which times or structure are in doubt is refused.
 //!
 //! Readers are total: any octets give frames or a reason, never a panic, and no length that a file states is allocated.
 
@@ -38,7 +38,7 @@ pub(crate) struct Frame {
     pub(crate) at: Duration,
     /// MAC client data.
     pub(crate) payload: Bytes,
-    /// What its header said; none in a table.
+    /// Its header; none in a table.
     pub(crate) header: Header,
     /// Its place in the file, from 1; records that are skipped count.
     pub(crate) number: usize,
@@ -189,7 +189,7 @@ fn collected(packets: Collector) -> Result<Trace, String> {
     Ok(Trace { frames, cut, unstamped, skipped, is_table: false })
 }
 
-/// Tells, where the file is named, what is to be said of its trace.
+/// Reports the remarks about a trace at the place that names its file.
 pub(crate) fn warn(trace: &Trace, name: &str, place: Place, faults: &mut Faults) {
     use crate::text::codes;
     if let Some(cut) = trace.cut {

@@ -7,7 +7,7 @@ use super::link_type::{self, Header};
 /// Where a file ends within a frame or block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
-    /// Octet at which the part begins that is not whole.
+    /// Octet at which the incomplete part begins.
     pub(crate) at: usize,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Skipped {
 pub(super) enum Refusal {
     /// This record is none.
     Record(String),
-    /// The whole capture is of another kind.
+    /// The capture is of another kind.
     Capture(String),
 }
 

@@ -5,7 +5,7 @@ use super::packet::{Collector, Cut, Octets, Packet, fcs_octets};
 /// File header, and header of a packet.
 const FILE: usize = 24;
 const PACKET: usize = 16;
-/// The largest snapshot length that tools write; a packet that says that it has more is damaged.
+/// The largest snapshot length that tools write; a packet with a greater length is damaged.
 pub(super) const CAPTURED_LIMIT: u32 = 262_144;
 
 pub(super) fn read(octets: &[u8]) -> Result<Collector, String> {
@@ -22,7 +22,7 @@ pub(super) fn read(octets: &[u8]) -> Result<Collector, String> {
     let is_nano = magic == 0xa1b2_3c4d;
     let (unit, in_second): (i128, u32) =
         if is_nano { (1_000, 1_000_000_000) } else { (1_000_000, 1_000_000) };
-    // Bit 26 says that the first four bits tell the FCS: in units of 2 octets, or in octets as some write it.
+    // If bit 26 is set, the first four bits are the length of the FCS: in units of 2 octets, or in octets as some write it.
     let fcs = if network & 0x0400_0000 != 0 { fcs_octets(network >> 28, &[2, 4])? } else { 0 };
     let link = (network & 0xffff) as u16;
     let mut at = FILE;

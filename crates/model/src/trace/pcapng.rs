@@ -12,7 +12,7 @@ const PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
 
-/// The length of a block stands before its body, and again behind it.
+/// The length of a block is before its body, and again after it.
 const HEADER: usize = 8;
 const AROUND: u32 = 12;
 
@@ -96,7 +96,7 @@ fn interface(body: Octets<'_>) -> Result<Interface, String> {
             IF_TSOFFSET => {
                 interface.offset = of_length(value, 8, "if_tsoffset")?.i64(0).unwrap_or(0);
             }
-            // Tools disagree whether it is told in octets or in bits.
+            // Tools disagree whether its unit is octets or bits.
             IF_FCSLEN => {
                 let stated = of_length(value, 1, "if_fcslen")?.octets[0];
                 interface.fcs = fcs_octets(stated.into(), &[4, 32])?;
@@ -115,7 +115,7 @@ fn of_length<'o>(value: Octets<'o>, octets: usize, name: &str) -> Result<Octets<
     Err(format!("an option {name} has {} octets, and must have {octets}", value.octets.len()))
 }
 
-/// What `if_tsresol` says; stamps of 64 bits that do not count to a second are none.
+/// The value of `if_tsresol`; stamps of 64 bits that do not count to a second are none.
 fn resolution(value: Octets<'_>) -> Result<u8, String> {
     let stated = value.octets[0];
     let exponent = stated & 0x7f;
@@ -187,7 +187,7 @@ fn picoseconds(units: u64, interface: &Interface) -> i128 {
         + i128::from(interface.offset) * i128::try_from(PS).expect("small")
 }
 
-/// Codes and values of the options from `at` on, up to their end or one that is not whole.
+/// Codes and values of the options from `at` on, up to their end or an incomplete one.
 fn options<'o>(body: Octets<'o>, at: usize) -> impl Iterator<Item = Result<(u16, Octets<'o>), String>> {
     let mut at = at;
     std::iter::from_fn(move || {

@@ -1,7 +1,8 @@
-//! What a stream takes of its trace in place of its own (`take`): addresses, VLAN and priority, where all frames agree.
+//! Values that a stream takes from its trace (`take`): addresses, VLAN and priority, where all frames agree.
 //!
-//! What is taken stands in the stream's tree as if it had been stated there: `destination`, `vlan`, `tagged`, `priority`; and
-//! `source`, which no description has. So all that holds for stated values holds for these, and nobody else knows of traces.
+//! The values are put into the stream's tree as if they were stated there: `destination`, `vlan`, `tagged`,
+//! `priority`; and `source`, which no description has. So all that holds for stated values holds for these, and no
+//! other module knows of traces.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -77,12 +78,12 @@ struct What {
     addresses: bool,
     vlan: bool,
     priority: bool,
-    /// Whether all that the frames have is asked for: what they have not is no fault.
+    /// Whether all values that the frames have are requested: a missing one is no fault.
     all: bool,
 }
 
 impl What {
-    /// What `take` says.
+    /// The request of `take`.
     fn of(take: &Node<'_>) -> Self {
         let has = |word: &str| take.items_or_self().iter().any(|item| item.text() == Some(word));
         let all = has("all");
@@ -95,7 +96,7 @@ impl What {
     }
 }
 
-/// What all frames of a trace have in common, as far as it was asked for.
+/// Common values of all frames of a trace, as far as requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Taken {
     destination: Option<MacAddress>,
@@ -125,7 +126,7 @@ impl Taken {
     }
 }
 
-/// Takes from a trace what is asked for; or says why that cannot be.
+/// Takes the requested values from a trace; or gives the reason why that is impossible.
 fn from(trace: &Trace, what: What) -> Result<Taken, String> {
     if trace.is_table {
         return Err("is a table, whose frames have no addresses and no tags".to_owned());

@@ -1,4 +1,4 @@
-//! Virtual links: what the streams say of them, and what of it cannot be (ARINC 664 part 7).
+//! Virtual links: their streams' settings, and faults of these (ARINC 664 part 7).
 
 use std::collections::HashMap;
 
@@ -66,7 +66,7 @@ pub(crate) fn destination(link: &VirtualLink) -> MacAddress {
     MacAddress([0x03, 0, 0, 0, high, low])
 }
 
-/// Tells every link the lengths of its frames.
+/// Gives every link the lengths of its frames.
 pub(crate) fn measure(streams: &mut Streams<'_, '_>) {
     let mut ranges: HashMap<u16, (Bytes, Bytes)> = HashMap::new();
     for stream in streams.list.iter().map(|draft| &draft.stream) {
@@ -83,7 +83,7 @@ pub(crate) fn measure(streams: &mut Streams<'_, '_>) {
     }
 }
 
-/// Checks the streams of every link against one another, before routes are sought.
+/// Checks the streams of every link against one another, before routes are searched.
 pub(crate) fn check_alike(streams: &Streams<'_, '_>, faults: &mut Faults) {
     let mut first: HashMap<u16, Vec<&StreamDraft<'_, '_>>> = HashMap::new();
     for draft in &streams.list {
@@ -233,7 +233,7 @@ fn end_system(
     }
 }
 
-/// A switch that polices must have the whole frame.
+/// A switch that polices must receive the full frame.
 fn policed_with_the_frame(
     topology: &Topology<'_>,
     models: &Models<'_, '_>,

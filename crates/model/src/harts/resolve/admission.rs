@@ -1,4 +1,4 @@
-//! `harts.admission:`: the ACMaster, the streams of control messages, and who asks for what.
+//! `harts.admission:`: the ACMaster, the streams of control messages, and the requests.
 
 use tautwire_core::Priority;
 use tautwire_units::{BitRate, Bytes, Duration};
@@ -208,7 +208,7 @@ fn request(
     Some(AdmissionRequest { stream, at, listeners_at: item.parsed("listeners-at").unwrap_or(at), release_at })
 }
 
-/// What is asked for is given back later.
+/// A stream is released after its request.
 fn given_back(item: &Node<'_>, at: Duration, release_at: Option<Duration>, what: &str, faults: &mut Faults) {
     let Some(release) = release_at.filter(|release| *release <= at) else { return };
     let place = item.get("release-at").map_or(item.anchor(), |node| node.place);
@@ -216,7 +216,7 @@ fn given_back(item: &Node<'_>, at: Duration, release_at: Option<Duration>, what:
     faults.error(codes::HARTS_STREAM, place, message, "make `release-at` later than `at`");
 }
 
-/// The listeners of a stream that is asked for, each with when it asks and gives back.
+/// The listeners of a requested stream, each with the times of its request and its release.
 fn consumers_of(
     item: &Node<'_>,
     request: &AdmissionRequest,
@@ -259,7 +259,7 @@ fn consumers_of(
     consumers
 }
 
-/// The control messages of a port: an end station says each of its requests, and that it is over, once in its patience.
+/// The control messages of a port: an end station sends each of its requests, and each release, once in its patience.
 fn control(
     topology: &Topology<'_>,
     port: PortIndex,
@@ -270,7 +270,7 @@ fn control(
     let own = admission.requests.iter().map(|request| {
         let stream = &streams.list[request.stream.index()].stream;
         let talks = stream.talker == described.node;
-        // A talker is invited for each of several listeners, and told to pause when the last one leaves.
+        // A talker is invited for each of several listeners, and notified to pause when the last one leaves.
         let parts = admission.consumers(request.stream);
         let extra = parts.filter(|part| stream.listeners.len() > 1 || part.release_at.is_some()).count();
         match (talks, stream.listeners.contains(&described.node)) {

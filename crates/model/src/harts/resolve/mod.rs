@@ -145,7 +145,7 @@ fn reservation(
         None => interval(stream, wire),
     };
     let promises = !interval.is_zero();
-    // As a request can say it; rounded down, so that the server is rather too large.
+    // In the units of a request; rounded down, so the server is never too small.
     let interval = Duration::from_ns((interval.as_ps() / 1_000).max(1));
     let (cycles, frames) = own_server(interval, tolerance, harts.cycle);
     let police = item.get("police").and_then(|node| {
@@ -220,7 +220,7 @@ fn early(
     }
 }
 
-/// What the test by equation 3 reckons with, where it is stated.
+/// The stated parameters of the test by equation 3.
 fn response_time(node: &Node<'_>) -> ResponseTimeTest {
     let usual = ResponseTimeTest::default();
     ResponseTimeTest {
@@ -253,8 +253,8 @@ fn interval(stream: &Stream, wire: u32) -> Duration {
     }
 }
 
-/// Period in cycles and frames of the server of a stream: the whole cycles of its interval, by the fastest clock
-/// of a talker and the slowest of a bridge, and as many frames as come in them.
+/// Period in cycles and frames of the server of a stream: the number of cycles that fit into its interval, by the
+/// fastest clock of a talker and the slowest of a bridge, and the frames that come in them.
 fn own_server(interval: Duration, tolerance_ppb: u64, cycle: Duration) -> (u32, u32) {
     let lost = (u128::from(interval.as_ps()) * u128::from(tolerance_ppb) * 2).div_ceil(1_000_000_000);
     let interval = interval.as_ps().saturating_sub(u64::try_from(lost).unwrap_or(u64::MAX)).max(1);

@@ -28,8 +28,7 @@ const TRIGGER: (u64, u64) = (10, 3);
 /// Least payload of a frame without a tag.
 const PAYLOAD_MIN: u64 = 46;
 
-/// Reads what `node` (`harts:`) says of masters. Adds a stream of trigger messages for every port from a bridge to an end
-/// station.
+/// Reads the masters in `node` (`harts:`). Adds a stream of trigger messages for every port from a bridge to an end station.
 pub(crate) fn ftt(
     node: &Node<'_>,
     harts: &Harts,
@@ -327,7 +326,7 @@ pub(crate) fn step_max(topology: &Topology<'_>) -> Duration {
     topology.nodes.iter().map(|node| node.clock.step()).max().unwrap_or_default()
 }
 
-/// Says that a clock is read in steps.
+/// The text that a clock is read in steps.
 pub(crate) fn in_steps(step: Duration) -> String {
     if step.is_zero() { String::new() } else { format!(", by a clock that is read in steps of {step}") }
 }
@@ -370,7 +369,7 @@ pub(crate) fn police(
     faults: &mut Faults,
 ) -> Option<Police> {
     let entered = stream.hops.first().is_some_and(|hop| hop.tagged);
-    // Whole nanoseconds, if it is stated: a request says no less.
+    // Rounded down to nanoseconds, if it is stated: the unit of a request.
     let stated = node.parsed("distance").map(|stated: Duration| Duration::from_ns(stated.as_ps() / 1_000));
     let distance = stated.unwrap_or(interval);
     if distance.is_zero() {

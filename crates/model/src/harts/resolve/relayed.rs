@@ -18,7 +18,7 @@ use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
 
-/// Messages that a pool holds, if nothing else is said.
+/// Messages that a pool holds by default.
 const POOL: u32 = 4;
 
 /// The further switches of a stream that `item` (of `polled`) describes; none if servers carry it there.

@@ -1,4 +1,4 @@
-//! `stream-reservation:`, what streams say under `reservation`, and the streams of MRPDUs.
+//! `stream-reservation:`, `reservation` of streams, and the streams of MRPDUs.
 
 pub(crate) mod reserved_class;
 mod vlan_registration;
@@ -33,14 +33,14 @@ const PDU_MAX: Bytes = Bytes::new(1_500);
 /// Least payload of a frame without a tag.
 const PAYLOAD_MIN: Bytes = Bytes::new(46);
 
-/// Where frames of a reserved stream go if nothing else is said: a group address for streams (IEEE Std 1722), so
-/// that streams that stand together have addresses that follow each other.
+/// The default destination of a reserved stream: a group address for streams (IEEE Std 1722), such that consecutive
+/// streams have consecutive addresses.
 pub(crate) fn destination(number: usize) -> MacAddress {
     let [_, _, a, b] = StreamIndex::at(number).0.to_be_bytes();
     MacAddress([0x91, 0xe0, 0xf0, 0, a, b])
 }
 
-/// Reads `stream-reservation:` and what the streams say; routes are found. Adds a stream of MRPDUs for every port with a cable.
+/// Reads `stream-reservation:` and the streams' reservations; routes are found. Adds a stream of MRPDUs for every port with a cable.
 pub(crate) fn reservation(
     input: &Draft<'_>,
     topology: &Topology<'_>,
@@ -102,7 +102,7 @@ pub(crate) fn reservation(
     Some(StreamReservation { classes, priority, nodes, pdus, vlan_registration, streams: reserved, central })
 }
 
-/// MSRP follows an active topology without loops; here that is the whole one.
+/// MSRP follows an active topology without loops; here that is the complete topology.
 fn loops(node: &Node<'_>, topology: &Topology<'_>, faults: &mut Faults) {
     if let Some(cable) = topology.closes_loop(0..topology.links.len() / 2) {
         let place = topology.port_name(topology.links[2 * cable].from);
@@ -211,7 +211,7 @@ fn settings(node: &Node<'_>, number: NodeIndex, topology: &Topology<'_>, faults:
         let place = layers.first().map_or(node.anchor(), |layer| layer.anchor());
         faults.error(codes::RESERVATION, place, message, help);
     } else if timing.repeat >= timing.leave {
-        // What is said once may be lost: it would have lapsed before it is said again.
+        // A declaration that is sent once may be lost: it would lapse before it is repeated.
         let message = format!(
             "`{}` repeats its declarations after {}, not before the LeaveTime of {} ends",
             described.name, timing.repeat, timing.leave

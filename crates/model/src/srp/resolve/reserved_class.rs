@@ -1,8 +1,8 @@
 //! `shaping: reserved`: idleSlopes and ATS parameters that follow from reservations.
 //!
-//! Every class in which a reserved stream leaves a port is credit-based, unless the description says ATS. Nothing else may use it:
-//! a bridge gives frames of an SR class's priority another one where they come from outside the domain (6.9.4), and a
-//! station in it sends none that it did not reserve.
+//! Every class in which a reserved stream leaves a port is credit-based, unless the description states ATS. No other
+//! stream may use it: a bridge regenerates another priority for frames with an SR class's priority that come from
+//! outside the domain (6.9.4), and a station inside sends none that it did not reserve.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ pub(crate) fn shapers(
     }
 }
 
-/// Finds the classes, makes them credit-based, and says what cannot be.
+/// Finds the classes, makes them credit-based, and reports faults.
 pub(crate) fn resolve(
     input: &Draft<'_>,
     topology: &mut Topology<'_>,
@@ -110,7 +110,7 @@ pub(crate) fn resolve(
     classes
 }
 
-/// Says which streams share the class without a reservation.
+/// Reports streams that share the class without a reservation.
 fn strangers(
     reserved: &ReservedClass,
     topology: &Topology<'_>,

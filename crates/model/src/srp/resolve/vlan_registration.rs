@@ -20,7 +20,7 @@ use crate::text::tree::Node;
 
 /// Least payload of a frame without a tag.
 const PAYLOAD_MIN: u64 = 46;
-/// Octets of an MRPDU of MVRP beside its vectors: version, a message's header and end, the end of all.
+/// Octets of an MRPDU of MVRP in addition to its vectors: version, a message's header and end mark, the end mark of the MRPDU.
 const FRAME: u64 = 1 + 2 + 2 + 2;
 /// Octets of a vector of one VLAN: header, value, event.
 const VECTOR: u64 = 2 + 2 + 1;

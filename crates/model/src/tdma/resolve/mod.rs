@@ -33,7 +33,7 @@ pub(crate) fn responses(streams: &mut Streams<'_, '_>, faults: &mut Faults) {
         let Some(to) = streams.find(named, faults) else { continue };
         let request = &streams.list[to.index()].stream;
         let draft = &streams.list[number];
-        // Who hears a broadcast is known when its way is found.
+        // The receivers of a broadcast are known when its route is found.
         let broadcast = streams.list[to.index()].route == Route::Broadcast;
         let heard = request.listeners.contains(&draft.stream.talker)
             || broadcast && request.talker != draft.stream.talker;
@@ -59,7 +59,7 @@ pub(crate) fn responses(streams: &mut Streams<'_, '_>, faults: &mut Faults) {
     }
 }
 
-/// Holds responses to broadcasts against who hears these; routes are found.
+/// Checks that senders of responses to broadcasts receive these; routes are found.
 pub(crate) fn check_heard(streams: &Streams<'_, '_>, faults: &mut Faults) {
     for draft in &streams.list {
         let Traffic::Response { to, .. } = draft.stream.traffic else { continue };
@@ -150,8 +150,8 @@ pub(crate) fn tdma(
     Some(Tdma { cycle, synchronisation, standby, slots, travel, lifetime: node.parsed("lifetime"), start_up })
 }
 
-/// Who has slots, or stands in for the master, hears the frames that open cycles; the master those of the standby, which it
-/// follows when it is back.
+/// Stations with slots, and the standby, receive the frames that open cycles; the master receives those of the
+/// standby, which it follows when it is back.
 fn deaf(
     node: &Node<'_>,
     synchronisation: StreamIndex,
@@ -345,7 +345,7 @@ fn lifetime(
     }
 }
 
-/// Says that a standby may open cycles beside its master without end: then nothing is bounded.
+/// Reports that a standby may open cycles simultaneously with its master without end: then nothing is bounded.
 pub(crate) fn report_dual_master(network: &Network, input: &Draft<'_>, faults: &mut Faults) {
     let Some(place) = input.root.get("tdma").and_then(|node| node.get("standby")).map(Node::anchor) else {
         return;
@@ -376,7 +376,7 @@ pub(crate) fn report_dual_master(network: &Network, input: &Draft<'_>, faults: &
     faults.warning(codes::TDMA_STATION, place, message, help);
 }
 
-/// What bounds of TDMA reckon with: strict priority and store-and-forward.
+/// Conditions of TDMA's bounds: strict priority and store-and-forward.
 fn strict_store_and_forward(
     draft: &StreamDraft<'_, '_>,
     topology: &Topology<'_>,

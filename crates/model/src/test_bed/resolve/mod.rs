@@ -60,7 +60,7 @@ pub(crate) fn test(
     Some(test)
 }
 
-/// How system clocks are disciplined: phc2sys as the MAPS test bed sets it, unless it is said otherwise.
+/// How system clocks are disciplined: phc2sys as in the MAPS test bed by default.
 fn discipline(node: &Node<'_>, faults: &mut Faults) -> TestClocks {
     let place = |key: &str| node.get(key).map_or(node.anchor(), Node::anchor);
     let mut share = |key: &str, otherwise: u16| {
@@ -103,7 +103,7 @@ fn discipline(node: &Node<'_>, faults: &mut Faults) -> TestClocks {
         let help = "lengthen `interval` beyond the readings of a correction";
         faults.error(codes::TEST_SETTINGS, place(at), message, help);
     }
-    // None at all has been told.
+    // An interval of zero was reported before.
     let interval = if clocks.interval.is_zero() { Duration::from_s(1) } else { clocks.interval };
     TestClocks { interval, ..clocks }
 }

@@ -1,4 +1,4 @@
-//! The grammar of a description: every key, its kind, and what it says.
+//! The grammar of a description: every key, its kind, and its meaning.
 //!
 //! Names are those of the 802.1Q YANG modules where these have one. Schema, reference and check are
 //! made from these tables.
@@ -35,7 +35,7 @@ pub(crate) const REFERENCES: Kind = Kind::OneOf(&[Kind::Reference, Kind::List(1,
 pub(crate) const PRIORITY: Kind = Kind::Integer(0, 7);
 pub(crate) const VLAN_ID: Kind = Kind::Integer(1, 4094);
 
-/// The whole description.
+/// The description.
 pub(crate) static NETWORK: Shape = Shape {
     name: "a network",
     about: "The whole description.",

@@ -289,7 +289,7 @@ pub(super) static GREEDY: Shape = Shape {
     keys: &[&[OFFSET]],
 };
 
-/// What `take` may say as one word.
+/// The words that `take` accepts.
 const TAKEN: &[&str] = &["all", "addresses", "vlan", "priority"];
 
 pub(super) static REPLAY: Shape = Shape {

@@ -38,7 +38,7 @@ pub(super) static PORT: Shape = Shape {
     ],
 };
 
-/// Keys that stand in defaults, at a node and at a port.
+/// Keys of defaults, nodes and ports.
 pub(super) static PORT_KEYS: &[Key] = &[
     key("mtu", Kind::Octets,  "Largest MAC client data that the port takes.").or("1500 B"),
     key("pvid", VLAN_ID,  "VLAN of an untagged frame.").or("1"),
