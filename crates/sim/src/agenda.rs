@@ -3,10 +3,9 @@
 //! Entities are numbered by phase and then in file order, so the order of events at one instant is
 //! that of the phases and does not depend on how the loop is built.
 //!
-//! What is due soon stands in a wheel of buckets: an entry is a link of the chain of its bucket, the
-//! chains are ordered, and a map of the filled buckets tells the next one. What is due later than the
-//! wheel reaches stands in a tournament tree, and stays there until it is due: sources, mostly.
-//! Neither allocates once it is made.
+//! Entries that are due soon are in a wheel of buckets: an entry is a link of the chain of its bucket, the chains are
+//! ordered, and a bit map of the filled buckets gives the next one. Entries beyond the reach of the wheel are in a
+//! tournament tree, and stay there until they are due: sources, mostly. Neither allocates after construction.
 
 use tautwire_units::Duration;
 
@@ -14,7 +13,7 @@ use crate::clock::SimTime;
 use crate::plan::NONE;
 use crate::tournament::Tournament;
 
-/// Buckets of the wheel: as many as one word of words tells apart.
+/// Buckets of the wheel: as many as a word of words has bits.
 const BUCKETS: usize = 64 * 64;
 
 /// An entity's entry and its place.

@@ -1,8 +1,8 @@
 //! Egress ports: from the queue of a class to the ring of the link behind the port.
 //!
-//! The port itself is `core`'s; here it is asked at the right instants, and what it sends is carried to
-//! the next node: through the stages behind the selection, over the line, and through the stages of the
-//! bridge at its end, once per branch.
+//! The port itself is `core`'s; this file polls it at the right instants, and carries what it sends to the next node:
+//! through the stages after the selection, over the line, and through the stages of the bridge at its end, once per
+//! branch.
 
 use tautwire_core::{Selection, TrafficClass};
 use tautwire_observe::DelayParts;
@@ -31,7 +31,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         self.put(place, hop_index, Instant::ZERO);
     }
 
-    /// As `enqueue`, for a frame that its scheduler holds until `eligible`, whatever stands before it until then.
+    /// As `enqueue`, for a frame that its scheduler holds until `eligible`, whatever is queued before it until then.
     pub(crate) fn enqueue_scheduled(&mut self, place: u32, hop_index: u32, eligible: Instant) {
         if PLUGGED && self.is_taken_before(place, hop_index) {
             return;
@@ -132,8 +132,8 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         }
     }
 
-    /// Has a port choose at this instant, when all that comes at it is there (ADR 2). It may be asked whatever it waits for: early
-    /// questions change nothing.
+    /// Has a port select at this instant, after all frames of the instant have come (ADR 2). It may be polled whatever
+    /// it waits for: early polls change nothing.
     #[cold]
     pub(crate) fn ask(&mut self, port_index: u32) {
         let port = self.ports[port_index as usize].as_ref().expect("a port that is asked is connected");
@@ -143,7 +143,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         self.agenda.set(self.first_port + port_index, self.now);
     }
 
-    /// Asks a port what to send, and arms its next wake-up.
+    /// Polls a port, and arms its next wake-up.
     #[inline]
     pub(crate) fn service(&mut self, port_index: u32) {
         if PLUGGED && self.serve_under_way(port_index) {
@@ -210,7 +210,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         } else {
             (selected, busy_until)
         };
-        // The last bit leaves before the gap, and not before it came in, whatever the clocks of a frame that is cut through say.
+        // The last bit leaves before the gap, and not before it was received, whatever the clocks of a cut-through frame compute.
         let last = SimTime::from_ps(end.as_ps() - port.gap.as_ps()).max(start).max(slot.received);
         let received = link.reception(start, last);
         if link.errs {

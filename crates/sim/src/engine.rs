@@ -4,9 +4,9 @@
 //! 2 arrivals, 3 sources, 4 selections. An entity has at most one entry: the timeline, a link
 //! direction or host (its first frame), a host's sources (their first), a port (its wake-up).
 //!
-//! When a transmission starts its whole future up to the next queue is computed: the frame enters
-//! the ring of its link at once with the instant at which it reaches that queue. An idle port selects
-//! at once if nothing else is due at this instant.
+//! When a transmission starts, its future up to the next queue is computed: the frame enters the ring of its link at
+//! once with the instant at which it reaches that queue. An idle port selects at once if nothing else is due at this
+//! instant.
 
 use tautwire_core::TrafficClass;
 use tautwire_model::Network;
@@ -40,7 +40,7 @@ const PROGRESS_EVENTS: u64 = 1 << 18;
 
 /// The state of a run.
 ///
-/// `PLUGGED` says that the network has machines that make frames or hold them (`plugged.rs`); without it no code of theirs is in the loop.
+/// `PLUGGED`: the network has machines that make frames or hold them (`plugged.rs`); without it the loop has no code for them.
 pub(crate) struct Engine<'run, R: ?Sized, const PLUGGED: bool> {
     pub(crate) network: &'run Network,
     pub(crate) plan: Plan,
@@ -97,7 +97,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         let mut talker_shapers = add_talker_schedulers(network, &mut nodes);
         let virtual_links = VirtualLinks::new(network, &mut plan, &mut talker_shapers);
         let ports = port_states(network, &plan, &clocks);
-        // What nobody asks for need not be learned.
+        // Addresses are only learned if a stream uses them.
         let learns = network.streams.iter().any(|stream| stream.learned);
         let links = network.links.iter().enumerate().map(|(number, link)| {
             let stages = plan.stage_count[network.ports[link.to.index()].node.index()];

@@ -1,10 +1,10 @@
 //! What becomes of copies of frames, counted for each listener that they were on their way to.
 //!
-//! A run notes where a copy was when it was lost, was not forwarded, or the run ended. At the end of the run each of these
-//! counts for all listeners behind that place: those behind the hop; for a copy that bridges had yet to replicate, those of
-//! all its branches; at the talker all listeners. Nothing is noted of a copy that a listener takes, or that reaches an end
-//! station that is no listener. Invariant, for each listener: created, once for each way to it, = delivered + lost + withheld
-//! + in flight. Not here: the counts of the whole stream (`statistics.rs`).
+//! A run notes the place of a copy when it was lost, was not forwarded, or the run ended. At the end of the run each
+//! of these counts for all listeners behind that place: those behind the hop; for a copy that bridges had yet to
+//! replicate, those of all its branches; at the talker all listeners. Nothing is noted of a copy that a listener
+//! takes, or that reaches an end station that is no listener. Invariant, for each listener: created, once for each
+//! path to it, = delivered + lost + withheld + in flight. Not here: the counts of the stream as one (`statistics.rs`).
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ impl Whereabouts {
 pub(crate) enum Fate {
     /// It is lost.
     Lost(DropReason),
-    /// A bridge does not forward it there: nothing is reserved or registered, or its address was heard elsewhere.
+    /// A bridge does not forward it there: nothing is reserved or registered, or its address was learned elsewhere.
     Withheld,
     /// It is on its way at the end of the run.
     InFlight,
@@ -140,7 +140,7 @@ impl Spread {
         }
     }
 
-    /// Copies for each listener: a hop stands behind the hop before it.
+    /// Copies for each listener: a hop comes after the hop before it.
     fn by_listener(mut self, stream: &Stream) -> Vec<u64> {
         if stream.hops.is_empty() {
             return vec![self.talker; stream.listeners.len()];

@@ -16,7 +16,7 @@ pub(crate) struct Slot {
     pub(crate) created: SimTime,
     /// When its last bit reached this node; at the talker, its creation.
     pub(crate) received: SimTime,
-    /// When its arrival was recognised here: what ATS reckons from.
+    /// When its arrival was recognised here: the input of ATS.
     pub(crate) arrival: SimTime,
     /// When it reached the queue of the egress port, or of what lets it go to that at the talker; on its way there, when it
     /// will.
@@ -146,7 +146,7 @@ pub(crate) struct Ring {
 impl Ring {
     pub(crate) const EMPTY: Self = Self { first: NONE, last: NONE, len: 0 };
 
-    /// Adds a frame whose `queued` tells when it is due; true if it is the first to be.
+    /// Adds a frame that is due at `queued`; true if it is the first to be.
     #[inline]
     pub(crate) fn insert(&mut self, slab: &mut Slab, place: u32) -> bool {
         self.len += 1;

@@ -1,7 +1,7 @@
-//! Gates in a run (IEEE Std 802.1Q-2022, 8.6.8.4): whose time they follow, what is larger than queueMaxSDU, and what was observed.
+//! Gates in a run (IEEE Std 802.1Q-2022, 8.6.8.4): the clock that they follow, frames larger than queueMaxSDU, and observations.
 //!
-//! The gates are the ports' own (`tautwire-core`), which are asked again at the instants that they say. Here their clocks are told when
-//! network time or gPTP corrects them, and when their node comes back.
+//! The gates are part of the ports (`tautwire-core`), which give the instants of their next changes. This file updates
+//! their clocks when network time or gPTP corrects them, and when their node comes back.
 
 use tautwire_core::TrafficClass;
 use tautwire_core::gates::GateTime;
@@ -65,7 +65,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         }
     }
 
-    /// Asks a port with gates that has frames what it does now that their time is another one.
+    /// Polls a port with gates and waiting frames after its time has changed.
     pub(crate) fn ask_gated(&mut self, port: u32) {
         let waits = |state: &PortState| state.egress.is_gated() && !state.egress.is_empty();
         if self.ports[port as usize].as_ref().is_some_and(waits) {

@@ -10,7 +10,7 @@ use crate::options::HartsTest;
 use crate::recorder::Wrap;
 use crate::{as6802, central, gptp, harts, srp, tdma, test_bed};
 
-/// What runs are given for mechanisms: those that are plug-ins, and who tests what is asked for.
+/// The callers' input for mechanisms: the plug-ins, and the tests of requests.
 pub(crate) struct Given<'run> {
     pub(crate) plug_ins: &'run [&'static dyn PlugIn],
     pub(crate) admission: Option<Box<dyn AdmissionControl>>,

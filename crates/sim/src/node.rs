@@ -19,8 +19,8 @@ use crate::random::{Purpose, Random};
 use crate::stages::Stages;
 use crate::talker::TalkerShaper;
 
-/// One direction of a cable, and the reception side of the port at its end. What every frame touches
-/// stands first, in one cache line.
+/// One direction of a cable, and the reception side of the port at its end. The fields that every frame touches come
+/// first, in one cache line.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct LinkState {
@@ -115,7 +115,7 @@ impl LinkState {
     }
 }
 
-/// The egress side of a port. Behind `egress` stands in one cache line what every frame touches.
+/// The egress side of a port. After `egress` come the fields that every frame touches, in one cache line.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct PortState {

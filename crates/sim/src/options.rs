@@ -1,4 +1,4 @@
-//! How a run is made, beside what the description says.
+//! Options of a run in addition to the description.
 
 use core::fmt;
 
@@ -10,7 +10,7 @@ use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, StreamIndex};
 use tautwire_units::Duration;
 
-/// Where a run stands.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// True time since the start.
@@ -36,11 +36,11 @@ pub enum Driver {
 /// A stream to some of its listeners.
 pub type StreamPart = (StreamIndex, Vec<NodeIndex>);
 
-/// The test of an ACMaster of HaRTES: whether a stream may go to these listeners beside those that stand, and if not, what would be
-/// late. The last of its listeners is the one that is new.
+/// The test of an ACMaster of HaRTES: whether a stream may go to these listeners in addition to the granted streams,
+/// and if not, what would be late. The last of its listeners is the new one.
 pub type HartsTest = fn(&Network, &StreamPart, &[StreamPart]) -> Result<(), Late>;
 
-/// How a run is made; the description's own settings where nothing is said.
+/// Options of a run; the description's own settings by default.
 #[derive(Default)]
 pub struct Options<'a> {
     /// Seed instead of the description's.
@@ -51,13 +51,13 @@ pub struct Options<'a> {
     pub histograms: Option<bool>,
     /// How the event loop is built.
     pub driver: Driver,
-    /// Tells a CNC that tests bounds whether they hold; a description with such a CNC cannot be run without.
+    /// Decides for a CNC that tests bounds whether they hold; a description with such a CNC cannot be run without it.
     pub admission: Option<Box<dyn AdmissionControl>>,
     /// What an ACMaster of HaRTES tests with; without it everything is admitted.
     pub harts_test: Option<HartsTest>,
     /// Mechanisms that are plug-ins, in the order in which they act at one instant; those of the network must be among them.
     pub mechanisms: &'static [&'static dyn PlugIn],
-    /// Is told now and then where the run stands.
+    /// Is called now and then with the progress of the run.
     pub progress: Option<&'a mut dyn FnMut(Progress)>,
 }
 

@@ -1,9 +1,9 @@
 //! Order at every port, asserted in every run of a build with debug assertions (all tests and searches).
 //!
-//! - Frames of a stream leave a port in the order in which they were created (IEEE Std 802.1Q-2022, 6.5.3). Each way of a copy has
-//!   hops of its own, so copies of a redundant link, of a flood and of a replication are held against their own kind. A frame
-//!   that is lost, filtered, overwritten by a newer one or cut and sent again leaves a gap at most. Frames of protocols
-//!   (`Traffic::Protocol`) are no stream: each kind of message has its own priority.
+//! - Frames of a stream leave a port in the order in which they were created (IEEE Std 802.1Q-2022, 6.5.3). Each path
+//!   of a copy has hops of its own, so copies of a redundant link, of a flood and of a replication are compared with
+//!   their own kind. A frame that is lost, filtered, overwritten by a newer one or cut and sent again leaves a gap at
+//!   most. Frames of protocols (`Traffic::Protocol`) are no stream: each kind of message has its own priority.
 //! - Frames of an ATS scheduler group leave a port in the order in which the group has assigned their eligibility times (8.6.11.3).
 //!
 //! A release build has none of it.

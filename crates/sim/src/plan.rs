@@ -14,8 +14,8 @@ use crate::frame::Aim;
 /// "None" for the indices of this module.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// The passage of a stream through an egress port, and what follows: half a cache line, so that the
-/// hop behind often stands in the line that is already there.
+/// The passage of a stream through an egress port, and what follows: half a cache line, so that the next hop often is
+/// in the line that is already loaded.
 #[derive(Clone, Debug)]
 #[repr(C, align(32))]
 pub(crate) struct HopPlan {
@@ -39,9 +39,9 @@ pub(crate) struct HopPlan {
     pub(crate) class: u8,
     /// Class at the next hop.
     pub(crate) next_class: u8,
-    /// Octets of the frame beside its payload.
+    /// Octets of the frame in addition to its payload.
     pub(crate) overhead: u8,
-    /// What is done to the frame beside queueing.
+    /// What is done to the frame in addition to queueing.
     pub(crate) flags: HopFlags,
 }
 
@@ -51,7 +51,7 @@ const _: () = assert!(size_of::<HopPlan>() == 32, "half a cache line");
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Taker(u32);
 
-/// The same, to be asked.
+/// The same, as a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
     /// By a listener, as it comes.
@@ -87,7 +87,7 @@ impl Taker {
     }
 }
 
-/// What is done to frames of a hop beside queueing; most hops have none.
+/// What is done to frames of a hop in addition to queueing; nothing at most hops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct HopFlags(u8);
 
@@ -133,7 +133,7 @@ pub(crate) struct Branch {
     pub(crate) profile: u16,
     /// Traffic class, for the order of frames in the stages.
     pub(crate) class: u8,
-    /// Octets that must be received before the stages begin; 0 for the whole frame.
+    /// Octets that must be received before the stages begin; 0 for the full frame.
     pub(crate) cut_through: u16,
 }
 
@@ -146,7 +146,7 @@ pub(crate) struct Profile {
     pub(crate) processing: Vec<StagePlan>,
 }
 
-/// A stage and where its state stands.
+/// A stage and the index of its state.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct StagePlan {
     /// Number of the stage within the device, for its state.

@@ -1,5 +1,6 @@
-//! What a run has beside the plain data plane: runners of mechanisms (`control/`), applications that answer (`applications/`), protocol stacks
-//! of hosts (`host_stacks/`), network time (`time_triggered.rs`), what bridges police and hold.
+//! The parts of a run outside of the plain data plane: runners of mechanisms (`control/`), applications that answer
+//! (`applications/`), protocol stacks of hosts (`host_stacks/`), network time (`time_triggered.rs`), policing and
+//! holding in bridges.
 //!
 //! Only in networks that have any of it: the type of the engine says so, and other runs hold nothing of this. The next instant
 //! at which any of these acts shares the timeline's place in the agenda, so at one instant they act before frames arrive.
@@ -32,10 +33,10 @@ pub(crate) fn is_wanted(network: &Network) -> bool {
         })
 }
 
-/// What a run has beside the plain data plane.
+/// The parts of a run outside of the plain data plane.
 pub(crate) struct Plugged<'n> {
     pub(crate) stacks: HostStacks,
-    /// Applications that hear what comes.
+    /// Applications that react to received frames.
     pub(crate) applications: Applications,
     /// What protocols' frames hold that are on their way.
     pub(crate) contents: Contents,

@@ -28,7 +28,7 @@ pub(crate) struct Leaving {
 }
 
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
-    /// A protocol's frame begins to leave: those are told who look at it, and the recorder, before its transmission is told.
+    /// A protocol's frame begins to leave: its observers and the recorder are notified before its transmission is recorded.
     #[cold]
     pub(crate) fn octets_leave(&mut self, leaving: Leaving) {
         let Leaving { stream, number, hop, .. } = leaving;

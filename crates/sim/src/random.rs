@@ -29,7 +29,7 @@ pub(crate) enum Purpose {
     TalkerStamp = 7,
     /// Time stamps of a listener.
     ListenerStamp = 8,
-    /// What machines wait for beside their clocks.
+    /// Waiting times of machines that do not follow from their clocks.
     Driven = 12,
     /// What software of stream reservation takes at a node, and when its timers begin.
     Reservation = 13,

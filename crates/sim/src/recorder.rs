@@ -1,4 +1,4 @@
-//! What a run may tell while it runs, chosen once per run as a type.
+//! The events of a run for a recorder, which is chosen once per run as a type.
 
 use std::any::Any;
 
@@ -54,9 +54,9 @@ pub struct Contents<'a> {
     pub addresses: Option<Addresses>,
 }
 
-/// Takes what a run tells. Every method does nothing unless it is written.
+/// Receives the events of a run. Every method does nothing by default.
 pub trait Recorder {
-    /// Whether it takes transmissions at all: what it would be told is not put together if not.
+    /// Whether it takes transmissions: if not, they are not composed.
     fn takes_transmissions(&self) -> bool {
         true
     }
@@ -66,18 +66,18 @@ pub trait Recorder {
         let _ = (time, stream, number, octets);
     }
 
-    /// A mechanism tells this of a frame, before its transmission is told: a value of a type of the mechanism's.
+    /// A mechanism's note about a frame, before its transmission is recorded: a value of a type of the mechanism's.
     fn noted(&mut self, stream: u32, number: u32, note: &dyn Any) {
         let _ = (stream, number, note);
     }
 
-    /// What a protocol's frame holds: before each of its transmissions is told, as they leave.
+    /// The contents of a protocol's frame: before each of its transmissions is recorded, as they leave.
     fn contents(&mut self, stream: u32, number: u32, contents: Contents<'_>) {
         let _ = (stream, number, contents);
     }
 
-    /// An application is about to answer a request, which came whole with this frame of the stream that the other
-    /// answers; or it does not, for it is stopped.
+    /// An application is about to answer a request, which became complete with this frame of the stream that the other
+    /// answers; or it does not, because it is stopped.
     fn answering(&mut self, stream: u32, request: u32, is_sent: bool) {
         let _ = (stream, request, is_sent);
     }
@@ -87,7 +87,7 @@ pub trait Recorder {
         false
     }
 
-    /// The octets of the message that a frame carries, before its transmission is told (`test_bed/`).
+    /// The octets of the message that a frame carries, before its transmission is recorded (`test_bed/`).
     fn message(&mut self, stream: u32, number: u32, octets: &[u8]) {
         let _ = (stream, number, octets);
     }
@@ -97,7 +97,7 @@ pub trait Recorder {
         let _ = (node, clock);
     }
 
-    /// A transmission was decided; told at its start, with its whole future.
+    /// A transmission was decided; recorded at its start, with its complete future.
     fn transmitted(&mut self, transmission: &Transmission) {
         let _ = transmission;
     }

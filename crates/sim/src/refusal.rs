@@ -1,4 +1,4 @@
-//! What a central entity said no to in a run: who asked, and which limit stood in the way.
+//! Refusals of a central entity in a run: the request, and the limit that was reached.
 
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 use tautwire_units::{BitRate, Duration};
@@ -12,7 +12,7 @@ pub struct Late {
     pub listener: NodeIndex,
     /// Its greatest delay, a deadline that would have fitted; none if it has no bound.
     pub delay_max: Option<Duration>,
-    /// Its deadline; none if it asks for a bound alone.
+    /// Its deadline; none if it requests a bound alone.
     pub deadline: Option<Duration>,
     /// The port at which that delay grows most by the new stream (for the new one: is the greatest), or a frame could be lost, if there
     /// is one.
@@ -21,7 +21,7 @@ pub struct Late {
     pub may_be_lost: bool,
 }
 
-/// The limit that stood in the way.
+/// The limit that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// A deadline.
@@ -30,7 +30,7 @@ pub enum Limit {
     Bandwidth {
         /// The port.
         port: PortIndex,
-        /// What the stream asks for in a second.
+        /// The bandwidth that the stream requests.
         wanted: BitRate,
         /// What would have fitted.
         left: BitRate,
@@ -44,9 +44,9 @@ pub struct Refusal {
     pub at: Duration,
     /// Where it was tested.
     pub node: NodeIndex,
-    /// The stream that was asked for.
+    /// The requested stream.
     pub stream: StreamIndex,
-    /// The listener that asked.
+    /// The requesting listener.
     pub listener: NodeIndex,
     /// Why.
     pub limit: Limit,

@@ -185,7 +185,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         }
     }
 
-    /// Learns a frame's source, and tells behind which port its destination was heard.
+    /// Learns a frame's source, and gives the port on which its destination was learned.
     fn consult_database(&mut self, place: u32, node: u32, port: u32) -> Option<u32> {
         let slot = self.slab.get(place);
         let state = &mut self.nodes[node as usize];

@@ -1,6 +1,6 @@
 //! What a run observed.
 //!
-//! Lists stand in the order of the network's: `streams[i]` is stream *i*, `ports[i]` port *i*.
+//! Lists have the order of the network's: `streams[i]` is stream *i*, `ports[i]` port *i*.
 
 use tautwire_observe::{DelayParts, Histogram, Moments, Observed, SignedMoments};
 use tautwire_units::{Bytes, Duration};
@@ -237,7 +237,7 @@ pub struct ListenerObservation {
     pub in_flight: u64,
     /// Delays from the talker's application to the last bit at the listener's MAC.
     pub delay: Moments,
-    /// The same as a histogram; none above 100 000 streams unless asked for.
+    /// The same as a histogram; none above 100 000 streams unless requested.
     pub histogram: Option<Histogram>,
     /// Distances between arrivals.
     pub interval: Moments,
@@ -249,7 +249,7 @@ pub struct ListenerObservation {
     pub late_at: Vec<(Duration, u64)>,
     /// Of a redundant virtual link: frames of which no copy was taken, and none is on its way any more. Those of the warm-up too.
     pub lost: Option<u64>,
-    /// What the stations' time stamps say; none if the listener does not stamp.
+    /// Results by the stations' time stamps; none if the listener does not stamp.
     pub stamped: Option<Box<StampedObservation>>,
     /// What the application behind the port observed; none of a host that takes no time there.
     pub application: Option<Box<ApplicationObservation>>,
@@ -265,9 +265,9 @@ pub struct DatagramObservation {
     pub sent: u64,
     /// Datagrams that were put together.
     pub reassembled: u64,
-    /// Datagrams of which pieces came, and that gave way to others before they were whole.
+    /// Incomplete datagrams that others replaced.
     pub given_up: u64,
-    /// Delays of those that are whole.
+    /// Delays of the complete ones.
     pub delay: Moments,
     /// The greatest of them, those of the warm-up too.
     pub max: Duration,
@@ -297,8 +297,8 @@ pub struct ApplicationObservation {
     pub processing_max: Duration,
 }
 
-/// What time stamps say of a stream at one listener, after the warm-up. Each station stamps by its
-/// own clock, so that an offset or drift between the two is in the latency.
+/// The time stamps of a stream at one listener, after the warm-up. Each station stamps by its own clock, so an offset
+/// or drift between the two is part of the latency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StampedObservation {
     /// Listener's stamp less talker's; nothing if the talker does not stamp.

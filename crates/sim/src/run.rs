@@ -1,4 +1,4 @@
-//! How a run is begun: plain, or with what the network has beside the plain data plane.
+//! How a run is started: plain, or with the parts outside of the plain data plane.
 
 use tautwire_model::Network;
 
@@ -29,7 +29,7 @@ pub fn is_plain(network: &Network) -> bool {
     !(stamps::WRAP.is_wanted)(network) && !plugged::is_wanted(network)
 }
 
-/// Runs a network and tells `recorder` what happens.
+/// Runs a network and passes its events to `recorder`.
 #[must_use]
 pub fn run_with(network: &Network, options: &mut Options<'_>, recorder: &mut dyn Recorder) -> Observation {
     let seed = options.seed.unwrap_or(network.run.seed);

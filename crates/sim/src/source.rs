@@ -30,7 +30,7 @@ pub(crate) struct Source {
     empty: i128,
     /// When each thread of injected traffic sends next.
     threads: Vec<Instant>,
-    /// By how much periodic traffic comes later than its offset says.
+    /// By how much periodic traffic is later than its offset.
     phase: Duration,
 }
 

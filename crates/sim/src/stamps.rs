@@ -1,11 +1,10 @@
-//! Time stamps of the stations: a recorder between the run and the one that was asked for.
+//! Time stamps of the stations: a recorder between the run and the caller's recorder.
 //!
-//! A talker's stamp is made when its frame's first transmission is decided, a listener's when the
-//! frame is delivered; both by the station's own clock, later by a drawn jitter, rounded down to the
-//! station's quantum. Invariants: a run with stamps observes everything else as without, for nothing
-//! here is told to the engine; the draws of a stream's stamps are its own, so they do not depend on
-//! the order of events of other streams. A network in which no station stamps has none of this: the
-//! recorder is chosen once per run.
+//! A talker's stamp is made when its frame's first transmission is decided, a listener's when the frame is delivered;
+//! both by the station's own clock, later by a drawn jitter, rounded down to the station's quantum. Invariants: a run
+//! with stamps observes everything else as without, because the stamps have no effect on the engine; the draws of a
+//! stream's stamps are its own, so they do not depend on the order of events of other streams. A network in which no
+//! station stamps has none of this: the recorder is chosen once per run.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -49,7 +48,7 @@ impl Station {
         Some(Self { clock, disciplined: None, stamp, receive: host.receive, random })
     }
 
-    /// What the station's stamp says of the true time `at`, in picoseconds of its clock.
+    /// The station's stamp of the true time `at`, in picoseconds of its clock.
     fn stamp(&mut self, at: SimTime, octets: u64) -> i64 {
         let jitter = self.random.delay(&self.stamp.jitter, octets);
         let local = self.clock.local(at);
@@ -88,7 +87,7 @@ pub(crate) const WRAP: Wrap = Wrap {
     around: |network, seed, recorder| Box::new(Stamping::new(network, seed, recorder)),
 };
 
-/// The stamps of a run, and the recorder that was asked for.
+/// The stamps of a run, and the caller's recorder.
 struct Stamping<'run> {
     network: &'run Network,
     warm_up: SimTime,

@@ -22,7 +22,7 @@ pub(crate) struct StreamCounters {
     pub(crate) dropped: [u64; DropReason::ALL.len()],
 }
 
-/// What one listener observes. What every frame touches stands first, in three cache lines.
+/// What one listener observes. The fields that every frame touches come first, in three cache lines.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 struct Listener {

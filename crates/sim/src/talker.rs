@@ -16,7 +16,7 @@ use crate::result::DropReason;
 use crate::source::Source;
 use crate::time_triggered::is_locked;
 
-/// The talker of a stream. What every frame touches stands first.
+/// The talker of a stream. The fields that every frame touches come first.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Talker {
@@ -30,7 +30,7 @@ pub(crate) struct Talker {
     first_hop: u32,
     /// Where its host sends its frames; none if nowhere.
     aim: Option<Aim>,
-    /// Octets of its frames beside their payload.
+    /// Octets of its frames in addition to their payload.
     pub(crate) overhead: u8,
     pub(crate) source: Source,
 }

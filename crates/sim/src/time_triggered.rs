@@ -1,10 +1,10 @@
 //! Time-triggered virtual links in a run: network time, dispatch, acceptance, frames that are cut.
 //!
-//! The slots are the ports' own (`tautwire-core`); here they are given the corrections of their nodes'
-//! clocks: at the beginning of every integration cycle each node's network time is set anew, as far from
-//! true time as leaves it within half of the precision until the next one; or protocol control frames tell
-//! it (`as6802`). An application that follows network time releases nothing while its node has
-//! none. A frame that may be cut is under way until its last bit is out, and only then on the link.
+//! The slots are part of the ports (`tautwire-core`); this file gives them the corrections of their nodes' clocks: at
+//! the beginning of every integration cycle each node's network time is set anew, at most so far from true time that
+//! it stays within half of the precision until the next one; or protocol control frames set it (`as6802`). An
+//! application that follows network time releases nothing while its node has none. A frame that may be cut counts as
+//! in transmission until its last bit is out, and only then enters the link.
 
 use tautwire_core::TrafficClass;
 use tautwire_core::time_triggered::Window;

@@ -15,8 +15,8 @@ struct Player {
 /// The times of all entities.
 #[derive(Clone, Debug)]
 pub(crate) struct Tournament {
-    /// The matches: winners of 2·n and 2·n+1 meet in match *n*, the final is 1. The two players of a
-    /// match stand together; in the last half of the matches entities meet.
+    /// The matches: winners of 2·n and 2·n+1 meet in match *n*, the final is 1. The two players of a match are
+    /// adjacent; in the last half of the matches entities meet.
     matches: Vec<[Player; 2]>,
     winner: Player,
 }

@@ -1,9 +1,9 @@
 //! Virtual links in a run: regulators of the talkers, policers of the bridges, redundancy managers of
 //! the listeners (ARINC 664 part 7), those of time-triggered links over two networks included.
 //!
-//! All of it is settled at the start. A network without virtual links has none of it: a talker's
-//! scheduler, a hop's listener and its filter say so with the values that they have anyway. Not here:
-//! the machines (`tautwire-core`), what they are set to (`tautwire-model`).
+//! All of it is decided at the start. A network without virtual links has none of it: the values of a talker's
+//! scheduler, a hop's listener and its filter show that without further fields. Not here: the machines
+//! (`tautwire-core`), their settings (`tautwire-model`).
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -35,11 +35,11 @@ pub(crate) const RELEASE: u32 = u32::MAX;
 struct Link {
     regulator: VirtualLink<u32>,
     node: u32,
-    /// Its first stream, under which its releases stand among the host's sources.
+    /// Its first stream, whose entry among the host's sources its releases use.
     stream: u32,
     /// Whether the end system keeps the BAG.
     regulated: bool,
-    /// Whether a release stands among the sources.
+    /// Whether a release is among the sources.
     armed: bool,
     /// Identifier.
     id: u16,
@@ -283,8 +283,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         }
     }
 
-    /// A node has stopped: its virtual links forget their frames and numbers, those that it listens to
-    /// what they heard.
+    /// A node has stopped: its virtual links forget their frames and numbers, and received numbers of those that it listens to.
     pub(crate) fn reset_links(&mut self, node: u32) {
         for receiver in self.virtual_links.receivers.iter_mut().filter(|receiver| receiver.node == node) {
             match &mut receiver.manager {
@@ -342,7 +341,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let reception = self.virtual_links.receptions[reception as usize];
         let node = self.virtual_links.receivers[reception.receiver as usize].node as usize;
         let clock = self.nodes[node].clock;
-        // Who has no network time cannot tell one period from another.
+        // A node without network time cannot distinguish periods.
         let timed = self.timed().filter(|timed| timed.is_synchronised(node));
         let network = timed.map(|timed| timed.network(node, clock, slot.received));
         let judged = match &mut self.virtual_links.receivers[reception.receiver as usize].manager {

@@ -1,4 +1,4 @@
-//! Messages of central configuration are octets: what leaves a port is told to recorders at every hop, and can be read.
+//! Messages of central configuration are octets: recorders get what leaves a port at every hop, and can read it.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use tautwire_wire::central::ControlFrame;
 
 const SCENARIO: &str = include_str!("../../../scenarios/central-configuration.yaml");
 
-/// Frames of channels that were transmitted, and those of them whose octets were told before.
+/// Frames of channels that were transmitted, and those of them whose octets were recorded before.
 #[derive(Default)]
 struct Channels {
     streams: BTreeSet<u32>,

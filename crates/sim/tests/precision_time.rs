@@ -174,7 +174,7 @@ fn a_talker_keeps_the_pace_of_the_grandmaster() {
     let (free, led) = (created(&text), created(&corrected(&text)));
     let due = |ppm: i64| 600_000 + 600_000 * ppm / 1_000_000;
     assert!((free - due(90)).abs() <= 2, "{free}");
-    // Until it hears of the grandmaster it runs free.
+    // Until it receives the grandmaster's announce it runs free.
     assert!(led >= due(30) - 2 && led <= due(90) - 10, "{led}");
 }
 

@@ -1,4 +1,4 @@
-//! Stream reservation in a run: who asks, who waits, who is refused, and what a lost link does.
+//! Stream reservation in a run: requests, waiting, refusals, and the effect of a lost link.
 
 use tautwire_model::Network;
 use tautwire_model::network::NodeIndex;
@@ -61,7 +61,7 @@ fn what_does_not_fit_waits_for_a_withdrawal() {
     let network = network(SCENARIO);
     let seen = run(&network);
     let record = of(&network, &seen, "record");
-    // Code 3: the class has no room, told at the first bridge whose port is full.
+    // Code 3: the class has no room, declared at the first bridge whose port is full.
     let failed =
         record.first(|rung| matches!(rung.event, RungEvent::Received(_, Declaration::TalkerFailed(3))));
     assert!(failed.expect("refused") > Duration::from_s(4));
@@ -105,8 +105,8 @@ fn the_listener_s_join_delay_is_in_the_set_up_time() {
     assert!(difference > Duration::from_ms(95) && difference < Duration::from_ms(105), "{difference}");
 }
 
-/// The second of two talkers at a station, a tenth of a join time behind the first: said three times at once, the first one takes the
-/// whole limit, and the second waits; where a repetition waits for the repeat time, it does not.
+/// The second of two talkers at a station, a tenth of a join time after the first: sent three times at once, the first
+/// one takes the complete limit, and the second waits; where a repetition waits for the repeat time, it does not.
 #[test]
 fn new_declarations_do_not_wait_behind_repeated_ones() {
     const TEXT: &str = "name: repeat
@@ -227,7 +227,7 @@ fn a_bridge_without_room_for_a_destination_refuses_the_stream() {
     }
 }
 
-/// `captions` has two listeners, of which one leaves at 3 s; `conference` gives way to a call while that lasts.
+/// `captions` has two listeners, of which one leaves at 3 s; a call preempts `conference` while it lasts.
 #[test]
 fn an_emergency_takes_a_place_for_a_while_and_a_listener_leaves_alone() {
     let network = network(include_str!("../../../scenarios/reserved-emergency.yaml"));

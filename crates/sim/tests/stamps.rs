@@ -1,4 +1,4 @@
-//! Time stamps: what they say of known delays, and that nothing else depends on them.
+//! Time stamps: their values for known delays, and that nothing else depends on them.
 
 use tautwire_generate::random_network;
 use tautwire_model::Network;

@@ -42,7 +42,7 @@ fn a_vlan_is_registered_where_it_is_declared_and_frames_leave_there_alone() {
     let seen = run(&network);
     let screen = at(&network, &seen, "back", "screen");
     let recorder = at(&network, &seen, "back", "recorder");
-    // Each asked at its time; a station says it at once, and the MRPDU takes some microseconds.
+    // Each requested at its time; a station declares it at once, and the MRPDU takes some microseconds.
     for (port, asked) in [(screen, ms(1_000)), (recorder, ms(2_000))] {
         let (registered, begins) = port.changes[0];
         assert!(begins && registered > asked && registered < asked + ms(1), "{registered}");
@@ -52,7 +52,7 @@ fn a_vlan_is_registered_where_it_is_declared_and_frames_leave_there_alone() {
     assert!(left(screen) >= ms(6_000) && left(screen) < ms(6_400), "{}", left(screen));
     let front = at(&network, &seen, "front", "back");
     assert!(front.changes.len() == 1 || left(front) > left(screen), "{front:?}");
-    // For the recorder frames were there a second before it asked; none went out.
+    // For the recorder frames were there a second before its request; none went out.
     assert!(recorder.filtered > 3_000, "{}", recorder.filtered);
     let picture = stream(&network, &seen, "picture");
     let [to_screen, to_recorder] = &picture.listeners[..] else { panic!("two listeners") };

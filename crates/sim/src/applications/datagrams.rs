@@ -56,7 +56,7 @@ impl Datagrams {
 }
 
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
-    /// A listener has received a frame: whether it has a whole message now.
+    /// A listener has received a frame: whether its message is complete now.
     pub(crate) fn reassemble(
         &mut self,
         stream: u32,

@@ -1,8 +1,8 @@
-//! Applications of end stations that hear what comes: they put datagrams together, and answer requests.
+//! Applications of end stations that react to received frames: they reassemble datagrams, and answer requests.
 //!
-//! A host without stacks has one step behind its port, to the application, if that takes time. An answer is created when the request
-//! has come whole, its turn-around later; its delay counts from the request's creation. Not here: stacks of hosts (`host_stacks/`),
-//! applications that send by themselves (`talker.rs`).
+//! A host without stacks has one step between its port and the application, if that takes time. An answer is created a
+//! turn-around after the complete request has come; its delay counts from the request's creation. Not here: stacks of
+//! hosts (`host_stacks/`), applications that send by themselves (`talker.rs`).
 
 mod datagrams;
 
@@ -21,7 +21,7 @@ use crate::recorder::Recorder;
 use crate::result::Observation;
 use datagrams::Datagrams;
 
-/// What applications of a run have heard.
+/// What applications of a run have received.
 pub(crate) struct Applications {
     /// Per stream: the streams that answer it.
     answers: Vec<Vec<u32>>,

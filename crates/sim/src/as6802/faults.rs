@@ -11,7 +11,7 @@ use tautwire_units::Duration;
 use crate::clock::SimTime;
 use crate::control::Fault;
 
-/// What stands between a node's machine and its ports.
+/// Faults between a node's machine and its ports.
 #[derive(Default)]
 pub(super) struct Gate {
     babble: Option<Babble>,
@@ -22,7 +22,7 @@ pub(super) struct Gate {
     pair: Option<CommandMonitor>,
 }
 
-/// Frames that a faulty master makes beside those of its machine.
+/// Frames that a faulty master makes in addition to those of its machine.
 #[derive(Clone, Copy, Debug)]
 struct Babble {
     next: SimTime,
@@ -64,7 +64,7 @@ impl Babble {
 }
 
 impl Gate {
-    /// That of a node; `is_pair` says whether it is a high-integrity device.
+    /// That of a node; `is_pair`: it is a high-integrity device.
     pub(super) fn new(is_pair: bool) -> Self {
         Self { pair: is_pair.then(CommandMonitor::default), ..Self::default() }
     }

@@ -1,12 +1,14 @@
-//! Synchronisation by protocol control frames in a run (SAE AS6802): the machines of all nodes, and the network time that they tell.
+//! Synchronisation by protocol control frames in a run (SAE AS6802): the machines of all nodes, and their network time.
 //!
-//! A frame is one of its maker's own stream and goes the way of that. Every node adds to its transparent clock how long it
-//! had the frame, by its own clock, from the last bit received (from the machine, where it is made) to the first bit
-//! sent; the receiver adds what the cable and the least of the PHYs take. A bridge that is on the way hears a frame and passes it on.
+//! A frame belongs to its maker's own stream and takes the route of that stream. Every node adds to the transparent
+//! clock the time that it held the frame, by its own clock, from the last bit received (from the machine, where it is
+//! made) to the first bit sent; the receiver adds the delay of the cable and the least delay of the PHYs. A bridge on
+//! the path processes a frame and forwards it.
 //!
-//! Every cluster has a time of its own. A machine tells start and number of a cycle; network time counts on from there. The number begins again
-//! with every cluster cycle: the time that goes on is that next to the node's own, or to that of others; after
-//! a loss by all it is the next that is not before. True time only compares.
+//! Every cluster has a time of its own. A machine gives start and number of a cycle, from which network time counts.
+//! The number restarts with every cluster cycle: of the possible times the one nearest to the node's own, or to that
+//! of other nodes, is taken; after all nodes have lost synchronisation it is the next one that is not in the past.
+//! True time is only used to compare.
 
 mod faults;
 
@@ -44,11 +46,11 @@ struct As6802<'n> {
     latest: Vec<(Instant, SimTime)>,
 }
 
-/// What is seen of a node, and what stands between its machine and its ports.
+/// The observed state of a node, and the faults between its machine and its ports.
 struct Node {
     gate: Gate,
     cycle: Option<Cycle>,
-    /// Places of the clusters that its own gives way to, the highest first.
+    /// Indices of the clusters that its own one follows, the highest first.
     above: Vec<u16>,
     /// What its machine has found of cliques.
     detected: CliquesDetected,
@@ -115,7 +117,7 @@ impl As6802<'_> {
         })
     }
 
-    /// A node's machine tells the cycle that network time counts from, or that there is none.
+    /// A node's machine gives the cycle from which network time counts, or none.
     fn follow(&mut self, node: NodeIndex, cycle: Option<Cycle>, gives_way: bool, plane: &mut dyn Plane) {
         let before = std::mem::replace(&mut self.nodes[node.index()].cycle, cycle);
         if before == cycle {

@@ -1,8 +1,9 @@
 //! Central configuration in a run: CUC, CNC and the bridges that they configure.
 //!
-//! Every node takes what it hears one after the other, each for its time, beside the MRPDUs that it takes; a test of the CNC takes its
-//! own before what waits. What a message does is in `roles.rs`, what a stream needs where in `paths.rs`, the CNC's test of bandwidth in
-//! `test.rs`; streams that start, ports that open and ladders are those of stream reservation (`../srp`).
+//! Every node processes received messages one after the other, each for its time, in the same queue as its MRPDUs; a
+//! test of the CNC goes before waiting messages, with a time of its own. `roles.rs` has the effects of a message,
+//! `paths.rs` what a stream needs at each node, `test.rs` the CNC's test of bandwidth; starting streams, opening ports
+//! and ladders are those of stream reservation (`../srp`).
 
 mod note;
 mod paths;
@@ -50,15 +51,15 @@ struct Central<'n> {
     refused: BTreeMap<NodeIndex, u64>,
 }
 
-/// What a run knows of a node beside its machine.
+/// State of a node in addition to its machine.
 struct Node {
     /// What it is at, and until when.
     doing: Option<(SimTime, Work)>,
     /// It is at nothing and something waits, since then.
     idle: Option<SimTime>,
-    /// Of a bridge: for whom it holds what, by port and stream.
+    /// Of a bridge: the listeners for which it holds a reservation, by port and stream.
     held: BTreeMap<(u16, u32), BTreeSet<u32>>,
-    /// Of an end station: what it asks for as soon as it is offered, and what is offered.
+    /// Of an end station: streams that it requests as soon as they are offered, and streams that are offered.
     waits_for: BTreeSet<Pair>,
     available: BTreeSet<Pair>,
     random: Random,
@@ -128,7 +129,7 @@ impl Central<'_> {
         }
     }
 
-    /// Notes what a node has heard.
+    /// Records what a node has received.
     fn report_heard(&mut self, node: NodeIndex, machine: &mut CentralNode, now: SimTime) {
         while let Some((from, message)) = machine.poll_heard() {
             if let Some(stream) = message.stream() {
@@ -138,7 +139,7 @@ impl Central<'_> {
         }
     }
 
-    /// What follows from what a node has heard by MSRP.
+    /// The effects of what a node has received by MSRP.
     fn follow(&mut self, node: NodeIndex, machine: &mut CentralNode, changed: bool, plane: &mut dyn Plane) {
         let changed = machine.srp_mut().take_changed() || changed;
         self.srp.follow(node, machine.srp_mut(), changed, plane);

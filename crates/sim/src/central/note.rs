@@ -1,21 +1,21 @@
-//! What messages of central configuration say, as ladders tell it.
+//! Contents of messages of central configuration, as ladders show them.
 
 use tautwire_core::central::Message;
 
-/// What a message of central configuration says.
+/// The content of a message of central configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControlNote {
     /// The talker offers the stream.
     Offer,
     /// The talker offers it no more.
     Withdraw,
-    /// A listener asks for it.
+    /// A listener requests it.
     Ask,
-    /// A listener asks no more.
+    /// A listener ends its request.
     Detach,
-    /// It can be asked for.
+    /// It can be requested.
     Available,
-    /// It cannot be asked for any more.
+    /// It cannot be requested any more.
     Gone,
     /// A bridge is to reserve.
     Configure,
@@ -27,7 +27,7 @@ pub enum ControlNote {
     Served,
     /// A listener is refused, with the failure code; 0 if it was served and is not any more.
     Refused(u8),
-    /// What the listeners say together.
+    /// The merged declaration of the listeners.
     Listeners,
     /// The talker is to send.
     Send,

@@ -66,7 +66,7 @@ pub(super) fn shares(network: &Network, pair: Pair) -> Vec<(PortIndex, usize, u6
     at_bridges.map(|port| (port, class, slope)).collect()
 }
 
-/// The talker as its listener is told of it: with the latency of the bridges on the way added, as MSRP adds it.
+/// The talker's declaration to a listener: with the latency of the bridges on the path added, as MSRP adds it.
 pub(super) fn talker(network: &Network, pair: Pair) -> TalkerValue {
     let mut talker = reserved(network, pair.stream).0.talker;
     let reservation = network.srp.as_ref().expect("stream reservation");

@@ -64,7 +64,7 @@ impl Central<'_> {
         machine.tested(pair, verdict.map_err(|(code, _)| code));
     }
 
-    /// A bridge or an end station hears a message.
+    /// A bridge or an end station processes a message.
     fn hear_as_node(
         &mut self,
         node: NodeIndex,
@@ -123,7 +123,7 @@ impl Central<'_> {
         }
     }
 
-    /// An edge bridge declares what the CNC says.
+    /// An edge bridge declares what the CNC has decided.
     fn declare_at_edge(
         &mut self,
         node: NodeIndex,
@@ -161,7 +161,7 @@ impl Central<'_> {
         self.follow(node, machine, true, plane);
     }
 
-    /// Passes on to the CNC what the users of an edge bridge say.
+    /// Forwards to the CNC what the users of an edge bridge declare.
     pub(super) fn pass_notes(&self, node: NodeIndex, machine: &mut CentralNode) {
         let network = self.network;
         loop {
@@ -178,7 +178,8 @@ impl Central<'_> {
                 EdgeNote::Listener(id, said) => {
                     let asks = match said {
                         Some(ListenerDeclaration::Ready | ListenerDeclaration::ReadyFailed) => true,
-                        // It would take it; not if it was told that it can be had and still will not.
+                        // It requests the stream; not if it received that the stream is available and declares asking
+                        // failed all the same.
                         Some(ListenerDeclaration::AskingFailed) => edge.declares(port, id) != Some(true),
                         Some(ListenerDeclaration::Ignore) | None => false,
                     };
@@ -195,7 +196,7 @@ impl Central<'_> {
         }
     }
 
-    /// An application of an end station asks its CUC.
+    /// An application of an end station sends a request to its CUC.
     pub(super) fn ask_cuc(&mut self, machine: &mut CentralNode, request: Request) {
         let network = self.network;
         let when_offered = self.srp.settings.streams[request.stream as usize].when_offered;
@@ -237,7 +238,7 @@ impl Central<'_> {
         }
     }
 
-    /// The other end of a channel has restarted: it is told what it cannot know.
+    /// The other end of a channel has restarted: it is sent what it lost.
     fn report_anew(&self, node: NodeIndex, machine: &mut CentralNode, peer: u32, plane: &dyn Plane) {
         if peer != self.settings.cnc.0 || !self.is_bridge(node) {
             return;

@@ -14,8 +14,8 @@ use tautwire_wire::srp::FailureCode;
 use super::{MAX_LATENCY_EXCEEDED, NO_RESOURCES, paths};
 use crate::refusal::{Late, Limit};
 
-/// Who tells a CNC in a run whether a stream may join those that it admitted: all deadlines hold then, and no frame is lost. The run begins with no
-/// reserved stream admitted.
+/// Decides for a CNC in a run whether a stream may join those that it admitted: all deadlines hold then, and no frame
+/// is lost. The run begins with no reserved stream admitted.
 pub trait AdmissionControl {
     /// Whether a stream may join; then it has joined.
     ///
@@ -44,7 +44,7 @@ impl fmt::Debug for Test {
 
 impl Test {
     /// # Panics
-    /// If bounds are to be tested and nobody is there to tell them.
+    /// If the CNC tests bounds and no test is given.
     pub(super) fn new(
         network: &Network,
         test: CentralTest,
@@ -58,10 +58,10 @@ impl Test {
         Self { held: BTreeMap::new(), bounds, admitted: BTreeMap::new() }
     }
 
-    /// Whether a listener can be served; then it holds what it needs.
+    /// Whether a listener can be served; if so, its reservation is made.
     ///
     /// # Errors
-    /// What the listener is told, and the limit that stands in the way.
+    /// The failure code for the listener, and the limit that was reached.
     pub(super) fn admit(&mut self, network: &Network, pair: Pair) -> Result<(), (FailureCode, Limit)> {
         let stream = paths::stream(network, pair);
         let shares = paths::shares(network, pair);

@@ -1,13 +1,13 @@
-//! The octets of protocols' frames that are on their way: what a machine wrote is what captures show and receivers read.
+//! The octets of protocols' frames in transit: captures show and receivers read what a machine wrote.
 //!
-//! A frame is put here when it is made. Every transmission tells the recorder of the octets that leave; what is delivered is given to
-//! its protocol, which reads them, and as a device does ignores what it cannot read. A bridge that writes into a frame on its way
-//! (transparent clocks) leaves a copy for what is behind it.
+//! A frame is put here when it is made. Every transmission passes the octets that leave to the recorder; a delivered
+//! frame is given to its protocol, which reads the octets and ignores what it cannot parse, as a device does. A bridge
+//! that writes into a frame on its way (transparent clocks) leaves a copy for the nodes after it.
 //!
-//! Invariant: octets live as long as a copy of their frame is on its way. Those of a frame that only its one listener takes end with its
-//! delivery. What is left, of lost frames and of those with several listeners, ends when so many stand with a stream that it is worth
-//! looking which of them still are on their way ([`Contents::sweep`]): then at most half of what stands there is of no use. Not here: what
-//! octets say; which streams carry frames of protocols (`controls.rs`).
+//! Invariant: octets live as long as a copy of their frame is in transit. Those of a frame with a single listener end
+//! with its delivery. The others, of lost frames and of those with several listeners, end when a stream has so many of
+//! them that a search for those still in transit is worthwhile ([`Contents::sweep`]): then at most half of them are of
+//! no use. Not here: the meaning of octets; which streams carry frames of protocols (`controls.rs`).
 
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
@@ -24,7 +24,7 @@ use crate::frame::Aim;
 use crate::recorder::Recorder;
 use crate::result::DropReason;
 
-/// Frames of a stream that stand here before it is looked which of them are on their way.
+/// Frames of a stream that are kept here before the first search for those in transit.
 const STANDING: usize = 256;
 
 /// A frame of a protocol.
@@ -43,13 +43,13 @@ pub struct Frame {
 /// What receivers know of a frame that its octets do not hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Metadata {
-    /// Between whom it goes, by the numbers of the protocol: Ethernet addresses of protocols that send frames of several nodes in one
-    /// stream, which has one destination address.
+    /// Source and destination, by the numbers of the protocol: Ethernet addresses of protocols that send frames of
+    /// several nodes in one stream, which has one destination address.
     pub from: u32,
     /// The number of the receiver.
     pub to: u32,
-    /// Picoseconds behind the whole nanoseconds in which it tells times, in their order: clocks of a run are finer than the format. Captures,
-    /// and stations on real interfaces, have whole nanoseconds alone. Only `tdma/frames.rs` writes and reads it.
+    /// Picoseconds after the nanoseconds of its times, in their order: clocks of a run are finer than the format.
+    /// Captures, and stations on real interfaces, have nanoseconds alone. Only `tdma/frames.rs` writes and reads it.
     pub below_ns: [u16; 3],
 }
 
@@ -71,7 +71,7 @@ impl From<Output> for Frame {
 #[derive(Debug)]
 pub(crate) struct Arrived {
     pub(crate) frame: Rc<Frame>,
-    /// When its time-stamp point passed the receiver, as [`Contents::comes`] was told of the hop.
+    /// When its time-stamp point passed the receiver, from [`Contents::comes`] of the hop.
     pub(crate) comes: SimTime,
 }
 
@@ -85,7 +85,7 @@ struct OfStream {
     has_one_way: bool,
     /// In the order of their numbers.
     standing: VecDeque<Standing>,
-    /// So many may stand before those that are of no use are looked for.
+    /// The number of frames at which the next search for unused ones starts.
     most: usize,
 }
 

@@ -26,7 +26,7 @@ use crate::result::DropReason;
 /// Octets before the time-stamp point: preamble and start delimiter.
 const PREAMBLE: Bytes = Bytes::new(8);
 
-/// What a runner asked for while it acted.
+/// Actions that a runner requested while it acted.
 pub(crate) enum Deferred {
     /// A frame of a stream is to be sent.
     Send(StreamIndex, Frame, Bytes),
@@ -34,7 +34,7 @@ pub(crate) enum Deferred {
     HandOn(HandedDown),
     /// A frame that was handed down is lost.
     GiveUp(HandedDown, DropReason),
-    /// The recorder is told this of a frame of a stream; of the next one without a number.
+    /// A note to the recorder about a frame of a stream; about the next one without a number.
     Note(StreamIndex, Option<u32>, Box<dyn Any>),
     /// Copies of a message that a bridge held go to the ports of these hops.
     LetGo(Vec<(u32, u32)>),
@@ -52,7 +52,7 @@ pub(crate) struct Controls<'n> {
     carried: Vec<Option<u8>>,
     /// Per node: the runner that takes what its software hands down.
     takers: Vec<Option<u8>>,
-    /// What runners asked for, in order, and whether it is being done.
+    /// Requested actions of runners, in order, and whether they are being done.
     pub(crate) deferred: VecDeque<Deferred>,
     is_catching_up: bool,
     /// Per node: the corrected clock that its applications see.
@@ -101,7 +101,7 @@ impl<'n> Controls<'n> {
         self.runners.iter().flatten().flat_map(|runner| runner.held()).map(|frame| frame.place())
     }
 
-    /// The run has ended: the runners, to tell what was observed.
+    /// The run has ended: the runners, whose observations are collected.
     pub(crate) fn into_runners(self) -> impl Iterator<Item = Box<dyn Runner + 'n>> {
         self.runners.into_iter().flatten()
     }
@@ -122,7 +122,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         result
     }
 
-    /// Does what runners asked for.
+    /// Does the requested actions of runners.
     fn catch_up(&mut self) {
         if std::mem::replace(&mut self.plugged().controls.is_catching_up, true) {
             return;
@@ -227,7 +227,8 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         true
     }
 
-    /// The runner that takes what a node's software hands down is told of an answer to the last frame of `to`, before that comes.
+    /// The runner that takes frames which a node's software hands down learns of an answer to the last frame of `to`,
+    /// before the answer comes.
     pub(crate) fn announce_answer(&mut self, stream: StreamIndex, number: u32, to: StreamIndex) {
         let node = self.network.streams[stream.index()].talker;
         if let Some(runner) = self.plugged().controls.takers[node.index()] {
@@ -244,7 +245,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         self.arm_timeline();
     }
 
-    /// A cable is cut or mended.
+    /// A cable fails or is repaired.
     #[cold]
     pub(crate) fn controls_link(&mut self, cable: u32) {
         for number in 0..self.plugged().controls.runners.len() {

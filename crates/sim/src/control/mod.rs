@@ -1,17 +1,17 @@
-//! Control mechanisms in a run: the one runner that drives their machines, and what it asks of a mechanism.
+//! Control mechanisms in a run: the one runner that drives their machines, and the interface of a mechanism.
 //!
 //! ```text
 //!  machine (core::control) ◄── events ── runner ── octets ──► frames of the mechanism's streams ──► runners of their listeners
 //!                          ── octets ──►   │
 //!  attachment ── effects ──► plane (clocks, talkers, ports)
 //! ```
-//! A mechanism is one [`Attachment`]: it makes the machine of every node and says which streams carry its frames, how long a node
-//! takes for one, and how its ports stamp. The runner does the rest for all of them alike: a frame that came in waits for the processor,
-//! one after the other; deadlines run on the node's clock; a node that stops loses its machine and what it had not processed, and
-//! begins anew; its neighbours see their links go and come. What a machine's state means to the data plane the attachment does
-//! through [`Plane`], which knows no mechanism.
+//! A mechanism is one [`Attachment`]: it makes the machine of every node and defines which streams carry its frames,
+//! how long a node takes for one, and how its ports stamp. The runner does the rest for all of them alike: received
+//! frames wait for the processor, one after the other; deadlines follow the node's clock; a node that stops loses its
+//! machine and its unprocessed frames, and restarts; its neighbours see their links go down and up. The attachment
+//! carries out the effects of a machine's state on the data plane through [`Plane`], which knows no mechanism.
 //!
-//! What frames of protocols hold that are on their way stands in `contents.rs`.
+//! `contents.rs` keeps the contents of protocols' frames in transit.
 //!
 //! Order at one instant: mechanisms in the order of the list in `mechanisms.rs`, then nodes.
 
@@ -42,7 +42,7 @@ pub(crate) use plane::{Filters, FirstCycles, Policers, Pools};
 pub(crate) use runner::{Departure, Make, Runner};
 use runner::{Parts, Seat};
 
-/// What a run asks of a mechanism that is a plug-in.
+/// The interface of a mechanism that is a plug-in.
 pub trait PlugIn: Sync {
     /// The key of its section in the description.
     fn section(&self) -> &'static str;
@@ -56,7 +56,7 @@ pub trait Attachment {
     /// One node's part.
     type Machine: Machine + Clone;
 
-    /// Whether a machine that is back may be the one that stood before ([`Self::keep`]): it is told of all links then.
+    /// Whether a restarted machine may be the earlier one ([`Self::keep`]): it is notified of all links then.
     const KEEPS: bool = false;
     /// Whether what a node sends is handed to its ports before what follows from its state is done; else that is when all have acted.
     const FRAMES_FIRST: bool = false;
@@ -89,8 +89,8 @@ pub trait Attachment {
         Bytes::new(output.octets.len() as u64)
     }
 
-    /// A frame came in: how long its node takes for it, one after the other; none if its machine is told at once, whatever it is at.
-    /// `draw` draws a delay for so many octets.
+    /// A frame was received: its node's processing time, one frame after the other; none if its machine gets it at
+    /// once, whatever the node is doing. `draw` draws a delay for so many octets.
     fn processing(
         &mut self,
         came: &Seen<'_>,
@@ -100,7 +100,7 @@ pub trait Attachment {
         Some(Duration::ZERO)
     }
 
-    /// A frame of a node's machine begins to leave; gives whether the machine is told.
+    /// A frame of a node's machine begins to leave; true if the machine is notified.
     fn departs(&mut self, leaving: &Seen<'_>) -> bool {
         let _ = leaving;
         true
@@ -151,17 +151,17 @@ pub trait Attachment {
         None
     }
 
-    /// It says so; nobody hears it if the node is stopped.
+    /// The application makes its request; it has no effect if the node is stopped.
     fn request(&mut self, node: NodeIndex, machine: Option<&mut Self::Machine>, plane: &mut dyn Plane) {
         let _ = (node, machine, plane);
     }
 
-    /// A machine was told what came in: what its node does beside, when it is time for that ([`Self::acts_next`]).
+    /// A machine has processed a received frame: further work of its node, when it is due ([`Self::acts_next`]).
     fn work(&mut self, node: NodeIndex, machine: &mut Self::Machine, plane: &mut dyn Plane) {
         let _ = (node, machine, plane);
     }
 
-    /// A machine was told of a link: what follows at once.
+    /// A machine was notified of a link: the immediate effects.
     fn linked(&mut self, port: PortIndex, up: bool, machine: &mut Self::Machine, plane: &mut dyn Plane) {
         let _ = (port, up, machine, plane);
     }
@@ -181,8 +181,8 @@ pub trait Attachment {
         let _ = (node, plane);
     }
 
-    /// All have acted, or heard of a link or of a node: what was put off till then. Gives whether more is left, which is asked for when
-    /// frames that may go because of this have gone.
+    /// All machines have acted, or were notified of a link or of a node: carries out postponed effects. True if more
+    /// is left, which is done after the frames that may leave because of these have left.
     fn carry_out(&mut self, plane: &mut dyn Plane) -> bool {
         let _ = plane;
         false
@@ -214,7 +214,7 @@ pub struct Seen<'a> {
     pub port: PortIndex,
     /// Its type.
     pub ether_type: EtherType,
-    /// What stands behind the type, without padding.
+    /// The octets after the type, without padding.
     pub octets: &'a [u8],
     /// When its first bit leaves, or its last one has come.
     pub at: SimTime,
@@ -223,7 +223,7 @@ pub struct Seen<'a> {
 /// A fault of a node that sends frames of a mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It makes frames of its own beside those of its machine, so far apart; none: no more.
+    /// It sends frames of its own in addition to those of its machine, at this interval; none: it stops.
     Babble(Option<Duration>),
     /// Its frames leave so much later.
     Mistime(Duration),

@@ -1,7 +1,7 @@
-//! The runner of a mechanism's machines: what every protocol needs of a run, written once.
+//! The runner of a mechanism's machines: the part of a run that every protocol needs.
 //!
-//! Invariant: a machine is told nothing that is later than now, and everything in the order of time. Not here: what frames hold
-//! that are on their way (`contents.rs`).
+//! Invariant: a machine receives nothing that is later than now, and everything in the order of time. Not here: the
+//! contents of frames in transit (`contents.rs`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -52,7 +52,7 @@ pub(crate) struct Departure {
     pub(crate) left: SimTime,
 }
 
-/// What the event loop asks of a runner, whatever its machines are.
+/// The interface of a runner to the event loop, whatever its machines are.
 pub(crate) trait Runner {
     /// The streams that carry its frames.
     fn streams(&self) -> Vec<u32>;
@@ -122,7 +122,7 @@ pub(crate) trait Runner {
         Vec::new()
     }
 
-    /// Does what was put off till all had heard of links or of a node; whether more is left.
+    /// Carries out effects that were postponed until all were notified of links or of a node; true if more is left.
     fn carry_out(&mut self, plane: &mut dyn Plane) -> bool {
         let _ = plane;
         false
@@ -137,19 +137,19 @@ pub(crate) trait Runner {
     fn finish(self: Box<Self>, observation: &mut Observation);
 }
 
-/// A node's machine, and what it has not been told yet.
+/// A node's machine, and the input that it has not received yet.
 pub(crate) struct Seat<M> {
     /// None while the node is stopped.
     pub(crate) machine: Option<M>,
     ports: Vec<PortIndex>,
-    /// Items, by when they are told.
+    /// Items, by the time at which the machine receives them.
     inbox: BTreeMap<(SimTime, u64), Item>,
     busy_until: SimTime,
     random: Random,
     due: Option<SimTime>,
 }
 
-/// What a machine is told at its time.
+/// Input of a machine at its time.
 struct Item {
     port: usize,
     frame: Rc<Frame>,

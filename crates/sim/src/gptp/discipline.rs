@@ -1,9 +1,9 @@
 //! Clocks that gPTP corrects: what an end station's applications send and stamp by (IEEE Std 802.1AS-2020, 10.1 and Annex B).
 //!
-//! Once in a sync interval the servo is told how far the corrected clock is behind the grandmaster's time; while that is unknown, the
-//! clock runs on with the rate that it had. Ports and shapers keep to the oscillator. Invariant: a stream keeps within its arrival
-//! curve: a rate is within what bounds reckon with, and behind a step its talker waits until what it promises has room for a whole burst, and a
-//! periodic one begins anew.
+//! Once in a sync interval the servo receives the offset of the corrected clock from the grandmaster's time; while
+//! that is unknown, the clock runs on with its last rate. Ports and shapers follow the oscillator. Invariant: a stream
+//! keeps within its arrival curve: a rate is within the tolerance that bounds assume, and after a step its talker
+//! waits until its promise has room for a full burst, and a periodic one restarts.
 
 use tautwire_core::gptp::{Adjustment, DisciplinedClock, Servo};
 use tautwire_model::Network;

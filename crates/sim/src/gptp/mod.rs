@@ -1,11 +1,12 @@
-//! gPTP in a run: how far every node's idea of the time is off, and the clocks that it corrects.
+//! gPTP in a run: the error of every node's grandmaster time, and the clocks that it corrects.
 //!
-//! A message is a frame of its port's own stream. It is stamped where the bit behind its start delimiter passes the interface: by the
-//! sender's clock when it leaves, by the receiver's when it comes, rounded down to the node's quantum and late by its error. Between a
-//! message's arrival and what follows from it stands the node's processing; that is the residence time of a bridge. True time
-//! only samples the result: a node's time of the grandmaster, less what the grandmaster's clock then reads.
+//! A message is a frame of its port's own stream. It is stamped where the bit after its start delimiter passes the
+//! interface: by the sender's clock when it leaves, by the receiver's when it comes, rounded down to the node's
+//! quantum and late by its error. Between a message's arrival and its effects lies the node's processing time; in a
+//! bridge that is the residence time. True time only samples the result: a node's time of the grandmaster, less the
+//! reading of the grandmaster's clock at that moment.
 //!
-//! Not here: the machines (`core`), what brings messages to them (`control/runner.rs`).
+//! Not here: the machines (`core`), the delivery of messages to them (`control/runner.rs`).
 
 mod discipline;
 
@@ -30,7 +31,7 @@ use discipline::Discipline;
 pub struct ClockObservation {
     /// The node.
     pub node: NodeIndex,
-    /// Whom it follows at the end of the run, itself perhaps; none without a grandmaster.
+    /// The node that it follows at the end of the run, itself perhaps; none without a grandmaster.
     pub grandmaster: Option<NodeIndex>,
     /// Ports that are capable (asCapable) at the end.
     pub capable_ports: u32,

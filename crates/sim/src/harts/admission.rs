@@ -1,8 +1,8 @@
-//! Central admission in a run: requests of applications, what entities do when they are through with their work, tests.
+//! Central admission in a run: requests of applications, effects of entities' completed work, tests.
 //!
-//! Whom a control message is for takes its time over it, one message after the other; the ACMaster's test is such work too, and its
-//! result is the caller's ([`Options`](crate::Options)). Invariant: a talker sends nothing of a stream that it was not granted. Not
-//! here: what a switch's ports have then (`configured.rs`).
+//! The recipient of a control message takes time to process it, one message after the other; the ACMaster's test is
+//! such work too, and the caller gives its result ([`Options`](crate::Options)). Invariant: a talker sends nothing of
+//! a stream that it was not granted. Not here: the resources at a switch's ports (`configured.rs`).
 
 use std::collections::BTreeSet;
 
@@ -80,7 +80,7 @@ impl Run<'_> {
         });
     }
 
-    /// An application asks, or gives back.
+    /// An application sends a request, or a release.
     pub(super) fn ask(&mut self, station: Option<&mut Station>, plane: &mut dyn Plane) {
         let Some((_, node, stream, asking)) = self.agenda.get(self.asked).copied() else { return };
         self.asked += 1;
@@ -133,7 +133,7 @@ impl Run<'_> {
         }
     }
 
-    /// The ACMaster's test of a stream ends: beside those that passed it before.
+    /// The ACMaster's test of a stream ends: the stream is tested together with those that passed before.
     fn test(
         &mut self,
         id: u16,
@@ -151,7 +151,7 @@ impl Run<'_> {
             admitted.remove(&stream.id).as_ref().map(part).unwrap_or_default();
         let listener = node_of(consumer);
         listeners.push(listener);
-        // What stands from the start has its servers whatever is admitted.
+        // Streams that exist from the start have their servers whatever is admitted.
         let standing = network.reserved_from_the_start();
         let standing = standing.map(|stream| (stream, network.streams[stream.index()].listeners.clone()));
         let others = admitted.iter().map(|(id, consumers)| (StreamIndex(u32::from(*id)), part(consumers)));
@@ -183,7 +183,7 @@ impl Run<'_> {
         let (id, subject) = match message {
             FttMessage::Ack { stream, subject, .. } => (*stream, *subject),
             FttMessage::Pause { stream, .. } => (*stream, *stream),
-            // That a stream is out, or that somebody asks for it.
+            // That a stream is removed, or that a consumer requests it.
             _ => return station.process(plane.reading(node, now), me, message),
         };
         let stream = StreamIndex(u32::from(id));
@@ -257,7 +257,7 @@ fn looked_at(station: &Station, id: u16, new: &FttStream, links: &[u64]) -> u64 
     of(new.id) + others.map(of).sum::<u64>()
 }
 
-/// The stream that a control message is about, and what it says of it.
+/// The stream that a control message is about, and its content.
 fn about(message: &FttMessage) -> Option<(u16, &'static str)> {
     let either = |is: &bool, one, other| if *is { one } else { other };
     match message {

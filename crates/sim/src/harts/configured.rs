@@ -1,6 +1,6 @@
-//! What a stream has at a switch of HaRTES: when that is told of it, frames go by the server that its master derives, wait in the memory
-//! pool that it derives, and are policed; before, they go by the background server. When it is told that the stream is gone, frames of
-//! it go nowhere, those that wait neither.
+//! The resources of a stream at a switch of HaRTES: after the switch is configured, frames use the server and the
+//! memory pool that its master derives, and are policed; before, they use the background server. After the switch is
+//! notified that the stream is gone, its frames are not forwarded, waiting ones neither.
 
 use tautwire_core::harts::servers::{ServerConfig, ServerKind, ServerWindow};
 use tautwire_core::harts::{Carried, Scheduled, Station};
@@ -12,8 +12,8 @@ use super::stations::{is_asked, neighbour, short};
 use crate::control::Plane;
 
 impl Run<'_> {
-    /// What holds from the start. What is asked for has no server before a switch has derived it: those of its ports that it may get
-    /// stand closed.
+    /// The state at the start. A requested stream has no server before a switch has derived it: those of its ports
+    /// that it may get are closed.
     pub(super) fn prepare(&self, plane: &mut dyn Plane) {
         let harts = self.harts;
         plane.note_cycles(harts.cycle);
@@ -55,7 +55,7 @@ impl Run<'_> {
         }
     }
 
-    /// A switch was told of a stream: it carries it, or does no more.
+    /// A switch was configured: it carries a stream, or does no more.
     pub(super) fn configured(
         &mut self,
         node: NodeIndex,
@@ -93,8 +93,8 @@ impl Run<'_> {
             if network.ports[hop.port.index()].node != node {
                 continue;
             }
-            // Frames go where a consumer was granted. Of a stream that was given back, or whose talker has not heard that its way failed,
-            // nothing goes on: what it had is free for others.
+            // Frames are forwarded where a consumer has a grant. Nothing is forwarded of a stream that was released,
+            // or whose talker is not yet notified that its path failed: its resources are free for others.
             plane.prune(stream, place, !wanted[place]);
             let Some(lane) = network.server_of(stream, hop.port) else { continue };
             let Some(carried) = carried.filter(|_| wanted[place]) else {

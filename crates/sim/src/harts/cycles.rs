@@ -89,7 +89,7 @@ impl Run<'_> {
         }
     }
 
-    /// A master is told which messages have come to the pools of its switch.
+    /// Updates a master's counts of messages in the pools of its switch.
     pub(super) fn count_held(&self, node: NodeIndex, station: &mut Station, plane: &dyn Plane) {
         let Some(master) = &mut station.cycles else { return };
         for relayed in self.harts.ftt.relayed.iter().filter(|relayed| relayed.switch == node) {

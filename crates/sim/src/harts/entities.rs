@@ -30,13 +30,13 @@ pub(super) enum Work {
 }
 
 impl Entities {
-    /// Has an entity stand in a node.
+    /// Adds an entity to a node.
     pub(super) fn add(&mut self, id: u16, node: u32) {
         let entity = Entity { node, inbox: VecDeque::new(), tests: VecDeque::new(), work: None };
         self.0.insert(id, entity);
     }
 
-    /// Where an entity stands.
+    /// The node of an entity.
     pub(super) fn node_of(&self, id: u16) -> Option<u32> {
         self.0.get(&id).map(|entity| entity.node)
     }
@@ -55,7 +55,7 @@ impl Entities {
         }
     }
 
-    /// Has an entity begin what it has to do next, if it does nothing; `taken` says how long that takes.
+    /// Starts the next work of an entity, if it is idle; `taken` gives the time that the work takes.
     pub(super) fn begin(&mut self, id: u16, now: SimTime, taken: impl FnOnce(&Work) -> Duration) {
         let Some(entity) = self.0.get_mut(&id).filter(|entity| entity.work.is_none()) else { return };
         let test = entity.tests.pop_front().map(|(stream, consumer)| Work::Test(stream, consumer));

@@ -1,10 +1,10 @@
-//! HaRTES in a run: masters open elementary cycles with trigger messages, nodes send what is polled, switches police and hold, and the
-//! ACMaster admits what is asked for.
+//! HaRTES in a run: masters open elementary cycles with trigger messages, nodes send what is polled, switches police
+//! and hold, and the ACMaster admits requested streams.
 //!
-//! Messages are frames of their port's own stream. What a node is made of stands in `stations.rs`, cycles in `cycles.rs`, what
-//! entities work at in `entities.rs`, what follows from it in `admission.rs` and `configured.rs`. A node that stops keeps what it knows,
-//! but for ACMasters; its cycles are counted on. Not here: the machines (`core`, `harts`), what brings messages to them
-//! (`control/runner.rs`), policers, pools and servers (`control/plane`).
+//! Messages are frames of their port's own stream. `stations.rs` makes the entities of a node, `cycles.rs` runs
+//! cycles, `entities.rs` processes their work, `admission.rs` and `configured.rs` carry out its effects. A node that
+//! stops keeps its state, except for ACMasters; its cycles continue to count. Not here: the machines (`core`,
+//! `harts`), the delivery of messages to them (`control/runner.rs`), policers, pools and servers (`control/plane`).
 
 mod admission;
 mod configured;
@@ -58,7 +58,7 @@ struct Run<'n> {
     /// What applications do, in order of time, and how much of it is done.
     agenda: Vec<(SimTime, NodeIndex, StreamIndex, Asking)>,
     asked: usize,
-    /// Per stream: links of its way; and those of all that stand from the start.
+    /// Per stream: links of its path; and those of all streams that exist from the start.
     links: Vec<u64>,
     standing_links: u64,
     requests: Vec<RequestObservation>,
@@ -98,7 +98,7 @@ pub(crate) fn attach(network: &Network, seed: u64, harts_test: Option<HartsTest>
 }
 
 impl Run<'_> {
-    /// Reads what is asked for, when and by whom.
+    /// Reads the requests, with their times and nodes.
     fn read_requests(&mut self) {
         let Some(admission) = &self.harts.admission else { return };
         let nodes = (0..self.network.nodes.len()).map(|node| (short(node), NodeIndex::at(node)));

@@ -1,4 +1,4 @@
-//! What a run observed of HaRTES: what masters polled, what nodes heard and answered, and what became of requests.
+//! What a run observed of HaRTES: what masters polled, what nodes received and answered, and the results of requests.
 
 use tautwire_model::network::{NodeIndex, StreamIndex};
 use tautwire_units::{BitRate, Duration};
@@ -12,7 +12,7 @@ pub struct HartsObservation {
     pub masters: Vec<MasterObservation>,
     /// Their nodes.
     pub nodes: Vec<ListeningObservation>,
-    /// Requests of central admission, one for each who asks.
+    /// Requests of central admission, one for each talker and listener.
     pub requests: Vec<RequestObservation>,
     /// What happened to them, in order of time.
     pub ladder: Vec<AdmissionRung>,
@@ -24,16 +24,16 @@ pub struct HartsObservation {
     pub frames: Vec<CycleFrame>,
 }
 
-/// A talker or listener that asked for a stream.
+/// A talker or listener that requested a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestObservation {
     /// The stream.
     pub stream: StreamIndex,
-    /// Who asked.
+    /// The requesting node.
     pub node: NodeIndex,
     /// Whether that is the talker.
     pub is_talker: bool,
-    /// When it asked, true time since the start.
+    /// When it sent its request, true time since the start.
     pub asked_at: Option<Duration>,
     /// When its application knew the answer.
     pub answered_at: Option<Duration>,
@@ -43,7 +43,7 @@ pub struct RequestObservation {
     pub granted: bool,
     /// The stream in whose way it was, if it was refused.
     pub subject: Option<StreamIndex>,
-    /// The link that was down on its way, if it was refused, or ended, for that: the switch that said so, and its neighbour.
+    /// The link that was down on its path, if it was refused or ended because of that: the switch that reported it, and its neighbour.
     pub cut: Option<[NodeIndex; 2]>,
 }
 
@@ -76,7 +76,7 @@ pub struct AdmissionRung {
 /// What happens to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AdmissionEvent {
-    /// An application asks.
+    /// An application sends a request.
     Asked,
     /// The ACMaster has tested it.
     Tested {
@@ -108,14 +108,14 @@ pub enum AdmissionEvent {
     TookOver,
     /// A control message leaves its node.
     Sent {
-        /// What it says.
+        /// Its content.
         message: &'static str,
-        /// Whom it is for.
+        /// Its recipient.
         to: NodeIndex,
     },
     /// A control message has come to the node that it is for.
     Received {
-        /// What it says.
+        /// Its content.
         message: &'static str,
         /// Who sent it.
         from: NodeIndex,
@@ -145,7 +145,7 @@ impl AdmissionEvent {
         }
     }
 
-    /// What a control message says, and the node at its other end.
+    /// The content of a control message, and the node at its other end.
     #[must_use]
     pub const fn message(self) -> Option<(&'static str, NodeIndex)> {
         match self {
@@ -166,7 +166,7 @@ pub struct MasterState {
     pub active: bool,
     /// Tests that it made.
     pub tests: u64,
-    /// Streams that stand.
+    /// Streams that are granted.
     pub standing: Vec<StreamIndex>,
 }
 

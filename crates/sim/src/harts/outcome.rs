@@ -1,4 +1,4 @@
-//! What a listener was told of a stream that it asked for by the ACMaster.
+//! The answer of the ACMaster to a listener that requested a stream.
 
 use tautwire_model::network::{NodeIndex, StreamIndex};
 
@@ -6,7 +6,7 @@ use super::observed::{AdmissionEvent, HartsObservation};
 use crate::request_outcome::RequestOutcome;
 
 impl HartsObservation {
-    /// What a listener was told by the ACMaster; none if its stream is not asked for.
+    /// The answer of the ACMaster to a listener; none if its stream is not requested.
     #[must_use]
     pub fn outcome(&self, stream: StreamIndex, listener: NodeIndex) -> Option<RequestOutcome> {
         self.requests.iter().find(|request| request.stream == stream)?;

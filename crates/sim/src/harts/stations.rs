@@ -1,4 +1,4 @@
-//! What stands in which node of HaRTES at the start: the machines, and what they know of the network.
+//! The entities of each node of HaRTES at the start: the machines, and their configuration.
 
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ use crate::plan::{NONE, index};
 pub(super) const MASTER: u16 = 0xfff0;
 pub(super) const STANDBY: u16 = 0xfff1;
 
-/// How long a node waits for an answer before it asks again, where admission is not described.
+/// How long a node waits for an answer before it repeats a request, where admission is not described.
 const PATIENCE: Duration = Duration::from_ms(100);
 
 /// A node or stream as messages name it.
@@ -25,12 +25,12 @@ pub(super) fn short(number: usize) -> u16 {
     u16::try_from(number).unwrap_or(u16::MAX)
 }
 
-/// Whether a stream is asked for in the run.
+/// Whether a stream is requested during the run.
 pub(super) fn is_asked(harts: &Harts, stream: StreamIndex) -> bool {
     harts.admission.as_ref().is_some_and(|admission| admission.request(stream).is_some())
 }
 
-/// Where ACMasters stand, by their identifiers.
+/// The nodes of ACMasters, by their identifiers.
 pub(super) fn acmasters(admission: &HartsAdmission) -> impl Iterator<Item = (u16, NodeIndex)> {
     [(MASTER, Some(admission.master)), (STANDBY, admission.standby)]
         .into_iter()
@@ -49,7 +49,7 @@ pub(super) fn neighbour(network: &Network, port: PortIndex) -> NodeIndex {
     network.ports[network.links[links.egress.index()].to.index()].node
 }
 
-/// A node whose clock reads `now` at the start; none if nothing of HaRTES stands in it.
+/// A node whose clock reads `now` at the start; none if it has no entity of HaRTES.
 pub(super) fn station(network: &Network, harts: &Harts, node: NodeIndex, now: Instant) -> Option<Station> {
     let mut station = Station::new(short(node.index()), known_ports(network, harts, node));
     station.cycles =
@@ -83,7 +83,7 @@ fn known_ports(network: &Network, harts: &Harts, node: NodeIndex) -> Ports {
     known
 }
 
-/// The schedule of a switch's master, with what stands from the start.
+/// The schedule of a switch's master, with the streams that exist from the start.
 fn scheduler(network: &Network, harts: &Harts, node: NodeIndex) -> Option<SynchronousScheduler> {
     let NodeKind::Bridge { .. } = network.nodes[node.index()].kind else { return None };
     let sends = |port: usize| harts.ftt.triggers.get(port).copied().flatten().is_some();
@@ -104,7 +104,7 @@ fn scheduler(network: &Network, harts: &Harts, node: NodeIndex) -> Option<Synchr
     Some(scheduler)
 }
 
-/// What of an end station asks for streams and heeds trigger messages; it holds what stands from the start.
+/// The entity of an end station that requests streams and follows trigger messages; it holds the streams that exist from the start.
 fn asking(network: &Network, harts: &Harts, node: NodeIndex) -> Option<FttNode> {
     let NodeKind::EndStation { .. } = network.nodes[node.index()].kind else { return None };
     let triggered = harts.ftt.triggers.iter().flatten();
@@ -136,7 +136,7 @@ pub(super) fn acmaster(
     let config = AcConfig {
         me,
         other: admission.standby.map(|_| other),
-        // One without a standby asks the switches what stands.
+        // One without a standby surveys the switches.
         active: me == MASTER && (life == 0 || admission.standby.is_none()),
         life,
         patience: admission.patience,

@@ -1,5 +1,4 @@
-//! An interface of a host in a run: received frames that wait to be brought into memory, and when
-//! software is told of them.
+//! An interface of a host in a run: received frames that wait to be brought into memory, and when software is notified of them.
 //!
 //! Not here: software that looks at them (`way.rs`), drivers and their time (`host.rs`).
 
@@ -76,7 +75,7 @@ impl Interface {
         self.queues.iter_mut().rev().find_map(VecDeque::pop_front)
     }
 
-    /// When software is to be told of a frame that is in memory since `now`.
+    /// When software is to be notified of a frame that is in memory since `now`.
     pub(super) fn interrupt_at(&self, now: SimTime, clock: &LocalClock, random: &mut Random) -> SimTime {
         let interval = |pace: Pace| match pace.bulk {
             Some(bulk) if self.bulk => bulk.interval,
@@ -100,7 +99,7 @@ impl Interface {
         }
     }
 
-    /// Adapts the pace to what the last interrupt told of.
+    /// Adapts the pace to the number of frames of the last interrupt.
     pub(super) fn adapt(&mut self) {
         let (Moderation::Delayed(Pace { bulk: Some(bulk), .. })
         | Moderation::Throttled(Pace { bulk: Some(bulk), .. })) = self.model.moderation

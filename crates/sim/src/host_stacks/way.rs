@@ -224,7 +224,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         self.bring_in(node, number);
     }
 
-    /// Software hears of what an interface has brought in.
+    /// Software is notified of frames that an interface has brought into memory.
     fn interrupt(&mut self, node: usize, number: u32) {
         let now = self.now;
         let host = self.stacks().host(node);

@@ -1,4 +1,4 @@
-//! What an MRPDU says of streams, and which of it is news: the ladders hold changes alone.
+//! The streams' declarations in an MRPDU, and which of them are changes: ladders contain changes alone.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ impl Value {
     }
 }
 
-/// What is said of a stream: that it is declared, or that a value is left.
+/// A change of a stream: it is declared, or a value is left.
 #[derive(Clone, Copy, Debug)]
 enum Change {
     Declared(Declaration),
@@ -57,7 +57,7 @@ impl Change {
     }
 }
 
-/// What is said of a stream; nothing if only a registrar's state is told.
+/// The change of a stream; none if an event only carries a registrar's state.
 fn change(declared: &Declared<MsrpValue>) -> Option<(StreamId, Change)> {
     let stream = declared.value.stream()?;
     let leaves = declared.event == AttributeEvent::Lv;
@@ -96,7 +96,7 @@ pub(super) struct Ladders {
     /// Reserved streams by identifier.
     known: BTreeMap<StreamId, u32>,
     ladders: Vec<Vec<Rung>>,
-    /// What was said last of a stream at a port: reserved stream, port, whether sent, whether of the talker.
+    /// The last declaration of a stream at a port: reserved stream, port, whether sent, whether of the talker.
     declared: BTreeMap<(u32, PortIndex, bool, bool), Declaration>,
 }
 
@@ -119,8 +119,8 @@ impl Ladders {
         self.ladders[stream as usize].push(Rung { at: at.since_start(), node, event });
     }
 
-    /// Writes what an MRPDU says at a port that is not what the one before it said there. A value that is left counts only
-    /// if it is the one said last, and nothing else takes its place.
+    /// Records the declarations in an MRPDU that differ from the earlier ones at its port. A value that is left counts
+    /// only if it is the last one declared, and no other replaces it.
     pub(super) fn record(
         &mut self,
         pdu: &MrpPdu<MsrpValue>,

@@ -1,8 +1,8 @@
 //! Stream reservation in a run: MSRP and MVRP of all nodes, the talkers that they start and stop, the ports that they open and shape.
 //!
-//! An MRPDU is a frame of its port's own stream. At its end it waits for the node's processor, which takes MRPDUs one after the other.
-//! What happens is written into the ladders of the streams (`ladders.rs`, `reservation.rs`). Where bridges are configured centrally,
-//! `../central` has all of this beside its own.
+//! An MRPDU is a frame of its port's own stream. At the receiver it waits for the node's processor, which takes MRPDUs
+//! one after the other. Events are written into the ladders of the streams (`ladders.rs`, `reservation.rs`). Where
+//! bridges are configured centrally, `../central` uses all of this in addition to its own parts.
 
 mod grants;
 mod ladders;
@@ -82,7 +82,7 @@ impl<'n> Srp<'n> {
         self.ladders.push(stream, at, node, event);
     }
 
-    /// What follows from what a node has heard; `changed` if a registration of MSRP may have changed.
+    /// The effects of what a node has received; `changed` if a registration of MSRP may have changed.
     pub(crate) fn follow(
         &mut self,
         node: NodeIndex,
@@ -103,7 +103,7 @@ impl<'n> Srp<'n> {
         }
     }
 
-    /// An application asks its node's station.
+    /// An application makes a request at its node's station.
     fn ask(&mut self, machine: &mut SrpNode, request: Request, local: Instant) {
         let reserved = &self.settings.streams[request.stream as usize];
         let id = reserved.talker.stream;
@@ -125,7 +125,7 @@ impl<'n> Srp<'n> {
         self.want_vlan(machine, local, request.stream, talks, wants);
     }
 
-    /// The machine of a node that begins; one that is back asks again for all that it had asked for, by `ask_again`.
+    /// The machine of a node that starts; `ask_again` makes a restarted one repeat all of its earlier requests.
     pub(crate) fn node(&mut self, node: NodeIndex, now: Instant, is_back: bool) -> SrpNode {
         let (state, drawn) = Node::new(self.network, node.index(), self.seed);
         self.nodes[node.index()] = state;
@@ -170,7 +170,7 @@ impl Attachment for Srp<'_> {
         pdus[port].expect("a port that takes part has MRPDUs")
     }
 
-    /// What an MRPDU says is noted, before its node's processor has it.
+    /// The declarations in an MRPDU are recorded before its node processes it.
     fn processing(
         &mut self,
         came: &Seen<'_>,
@@ -198,7 +198,7 @@ impl Attachment for Srp<'_> {
         Some(taken)
     }
 
-    /// What an MRPDU says is noted when it begins to leave.
+    /// The declarations in an MRPDU are recorded when it begins to leave.
     fn departs(&mut self, leaving: &Seen<'_>) -> bool {
         if leaving.ether_type == MsrpValue::ETHER_TYPE
             && let Ok((pdu, _)) = MrpPdu::parse(leaving.octets)

@@ -14,16 +14,16 @@ use super::reservation::RungEvent;
 use crate::clock::SimTime;
 use crate::random::{Purpose, Random};
 
-/// What a run knows of a node beside its machine.
+/// State of a node in addition to its machine.
 pub(super) struct Node {
     /// What its software takes.
     pub(super) random: Random,
     /// Reserved streams that it talks, and those that it sends now.
     pub(super) talks: Vec<u32>,
     pub(super) sends: BTreeSet<u32>,
-    /// Streams that it sent: not sent again before what their talker promises has room for a whole burst.
+    /// Streams that it sent: not sent again before their talker's promise has room for a full burst.
     pub(super) held: BTreeMap<u32, Instant>,
-    /// Streams that it asks for as soon as they are offered.
+    /// Streams that it requests as soon as they are offered.
     pub(super) waits_for: Vec<u32>,
     /// Reservations of a bridge, by egress port.
     reserved: BTreeSet<(usize, StreamId)>,
@@ -116,7 +116,7 @@ fn vlans(network: &Network, node: NodeIndex, ports: &[PortIndex], now: Instant, 
 }
 
 impl Srp<'_> {
-    /// Tells what a bridge reserved and gave back.
+    /// Records what a bridge reserved and released.
     pub(super) fn note_reserved(&mut self, node: NodeIndex, machine: &SrpNode, now: SimTime) {
         let SrpPart::Bridge(bridge) = machine.part() else { return };
         let held: BTreeSet<(usize, StreamId)> =

@@ -1,4 +1,4 @@
-//! What a listener was told of a stream that it asked for by MSRP or of a CUC.
+//! The answer to a listener that requested a stream by MSRP or of a CUC.
 
 use tautwire_model::network::NodeIndex;
 
@@ -7,11 +7,11 @@ use crate::central::ControlNote;
 use crate::request_outcome::RequestOutcome;
 
 impl ReservationObservation {
-    /// What a listener was told.
+    /// The answer to a listener.
     #[must_use]
     pub fn outcome(&self, listener: NodeIndex) -> RequestOutcome {
         let mut outcome = RequestOutcome::default();
-        // What holds now; a listener of central configuration that is not served any more is told code 0.
+        // The present answer; a listener of central configuration that is not served any more receives code 0.
         let mut code = None;
         for rung in self.ladder.iter().filter(|rung| rung.node == listener) {
             match rung.event {
@@ -33,7 +33,7 @@ impl ReservationObservation {
         outcome
     }
 
-    /// The last failure code that one of these listeners was told while it asked, the first that was told any.
+    /// The last failure code that one of these listeners received during its request, of the first that received any.
     #[must_use]
     pub fn failure(&self, listeners: &[NodeIndex]) -> Option<u8> {
         listeners.iter().find_map(|listener| self.outcome(*listener).failure)

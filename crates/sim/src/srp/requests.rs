@@ -1,4 +1,4 @@
-//! What the applications of a run ask for, in order of time.
+//! Requests of the applications of a run, in order of time.
 
 use tautwire_model::Network;
 use tautwire_model::network::NodeIndex;
@@ -8,7 +8,7 @@ use super::reservation::RungEvent;
 use crate::clock::SimTime;
 use crate::plan::index;
 
-/// What an application asks for.
+/// The request of an application.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     at: SimTime,

@@ -1,7 +1,8 @@
-//! What a run observed of stream reservation: for each reserved stream the ladder of what happened, in order of time.
+//! What a run observed of stream reservation: for each reserved stream the ladder of its events, in order of time.
 //!
-//! A ladder holds changes alone: an MRPDU that says of a stream what the one before it at that port said is no rung. Times are
-//! true ones: a sent MRPDU counts from its first bit, a received one from its last, before its node has processed it.
+//! A ladder contains changes alone: an MRPDU whose declaration of a stream equals the earlier one at its port is no
+//! rung. Times are true ones: a sent MRPDU counts from its first bit, a received one from its last, before its node
+//! has processed it.
 
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 use tautwire_units::{BitRate, Bits, Duration};
@@ -35,17 +36,17 @@ pub enum RungEvent {
     Offered,
     /// The talker's application withdraws it.
     Withdrawn,
-    /// A listener's application asks for it.
+    /// A listener's application requests it.
     Asked,
-    /// A listener's application asks no more.
+    /// A listener's application ends its request.
     Detached,
-    /// A port sends an MRPDU that says this of it.
+    /// A port sends an MRPDU with this declaration of it.
     Sent(PortIndex, Declaration),
     /// A port receives one.
     Received(PortIndex, Declaration),
     /// A node of central configuration hands a message for this node to its port, once more if it was not acknowledged.
     ControlSent(NodeIndex, ControlNote),
-    /// A node hears a message of this one.
+    /// A node receives a message from this one.
     ControlReceived(NodeIndex, ControlNote),
     /// A bridge locks bandwidth for it on an egress port.
     Reserved(PortIndex),
@@ -62,7 +63,7 @@ pub enum RungEvent {
     Stopped,
 }
 
-/// What an MRPDU says of a stream.
+/// The declaration of a stream in an MRPDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Declaration {
     /// Talker advertise.
@@ -144,7 +145,7 @@ impl RungEvent {
         }
     }
 
-    /// The other node and what is said, of a message of central configuration.
+    /// The other node and the content, of a message of central configuration.
     #[must_use]
     pub const fn control(self) -> Option<(NodeIndex, ControlNote)> {
         match self {
@@ -162,7 +163,7 @@ impl RungEvent {
         }
     }
 
-    /// What an MRPDU says.
+    /// The declaration in an MRPDU.
     #[must_use]
     pub const fn declaration(self) -> Option<Declaration> {
         match self {
@@ -234,7 +235,7 @@ impl ReservationObservation {
         lapses
     }
 
-    /// What each bridge took, in the order in which they heard of the stream. `is_bridge` tells bridges from end stations.
+    /// The delays of each bridge, in the order in which they received the stream's declaration. `is_bridge` is true for bridges.
     pub fn bridges(&self, is_bridge: impl Fn(NodeIndex) -> bool) -> Vec<BridgeDelays> {
         let mut found: Vec<NodeIndex> = Vec::new();
         for rung in &self.ladder {

@@ -1,6 +1,6 @@
-//! End stations whose listeners or offers changed: streams begin and stop, and what was waited for is asked for.
+//! End stations whose listeners or offers changed: streams start and stop, and awaited streams are requested.
 //!
-//! A talker that stops does not begin again before what it promises has room for a whole burst: so its arrival curve holds
+//! A talker that stops does not start again before its promise has room for a full burst: so its arrival curve holds
 //! for any number of starts.
 
 use tautwire_core::srp::{Offer, SrpNode, SrpPart};
@@ -13,7 +13,7 @@ use super::reservation::RungEvent;
 use crate::control::Plane;
 
 impl Srp<'_> {
-    /// Starts the streams of a talker that listeners are ready for, stops others; asks for what was waited for.
+    /// Starts the streams of a talker that listeners are ready for, stops others; requests awaited streams.
     pub(super) fn heed_listeners(&mut self, node: NodeIndex, machine: &mut SrpNode, plane: &mut dyn Plane) {
         let local = plane.reading(node, plane.now());
         let reserved = &self.settings.streams;

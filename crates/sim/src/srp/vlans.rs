@@ -97,7 +97,7 @@ fn is_dynamic(network: &Network, stream: &Stream) -> bool {
 }
 
 impl Srp<'_> {
-    /// A station offers a stream or asks for it, or does so no more.
+    /// A station offers a stream or requests it, or does so no more.
     pub(super) fn want_vlan(
         &self,
         machine: &mut SrpNode,

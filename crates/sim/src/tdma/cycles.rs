@@ -15,7 +15,7 @@ use crate::clock::SimTime;
 pub(crate) const FIRST: u64 = 500;
 /// Most cycles that are kept.
 pub(crate) const MOST: usize = 1_000;
-/// Cycles of which it is not said yet whether they are kept: as many passings of a station are remembered.
+/// Cycles of which it is not yet known whether they are kept: as many passings of a station are remembered.
 pub(crate) const RECENT: usize = 256;
 
 /// What became of a slot in one cycle.
@@ -31,7 +31,7 @@ pub enum SlotFate {
     Empty,
     /// It passed empty, and a frame missed it.
     EmptyMissed,
-    /// Its owner was silent, for it had not heard the cycle opened.
+    /// Its owner was silent, because it had not received the opening of the cycle.
     Unheard,
     /// The same, and a frame missed it.
     UnheardMissed,
@@ -161,7 +161,7 @@ impl Cycles {
         std::mem::take(&mut self.seen)
     }
 
-    /// A cycle by its number. A master that is back counts from zero again, cycles apart, so the time tells which.
+    /// A cycle by its number. A master that is back counts from zero again, cycles apart, so the time distinguishes them.
     fn find(&mut self, number: u32, at: SimTime) -> Option<&mut CycleObservation> {
         let until = at.since_start() + self.length;
         let all = self.seen.kept.iter_mut().chain(&mut self.recent).rev();

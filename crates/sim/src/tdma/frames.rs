@@ -1,9 +1,9 @@
-//! Frames of RTnet in a run: their octets, and what a station reads in them.
+//! Frames of RTnet in a run: writes and reads their octets.
 //!
-//! TDMA tells times in whole nanoseconds, and clocks of a run count picoseconds: the rest stands beside the octets. RTcfg names the
-//! station that has fallen silent by its address; for whom a message is the frame's destination says. What a configuration holds is
-//! not known here: its octets are zero. Not here: when frames are sent (`core`), what a station does with them (`start_up.rs`,
-//! `mod.rs`).
+//! TDMA has times in nanoseconds, and clocks of a run count picoseconds: the rest is kept outside of the octets. RTcfg
+//! identifies a station that has fallen silent by its address; the recipient of a message is the frame's destination.
+//! The contents of a configuration are not known here: its octets are zero. Not here: when frames are sent (`core`),
+//! what a station does with them (`start_up.rs`, `mod.rs`).
 
 use tautwire_core::tdma::start_up::{Addressee, StartUpMessage};
 use tautwire_core::tdma::{CalibrationReply, CalibrationRequest, Synchronisation};
@@ -15,14 +15,14 @@ use tautwire_wire::{Announcement, EtherType, RtcfgFrame, RtmacHeader, TdmaFrame}
 use crate::control::contents::{Frame, Metadata};
 use crate::plan::{NONE, index};
 
-/// What a frame of TDMA says.
+/// The content of a frame of TDMA.
 pub(crate) enum TdmaMessage {
     Synchronisation(Synchronisation),
     Request(CalibrationRequest),
     Reply(CalibrationReply),
 }
 
-/// Whole nanoseconds, and the picoseconds behind them.
+/// A time as nanoseconds, and the picoseconds after them.
 fn parted(ps: u64) -> (u64, u16) {
     (ps / 1_000, u16::try_from(ps % 1_000).expect("below a thousand"))
 }
@@ -39,7 +39,7 @@ pub(crate) fn synchronisation(opening: Synchronisation) -> Frame {
     tdma(frame, Metadata { below_ns: [transmitted, scheduled, 0], ..Metadata::default() })
 }
 
-/// A station asks the master how long frames travel.
+/// A station's request to the master to measure the travel time of frames.
 pub(crate) fn calibration_request(from: u32, request: CalibrationRequest) -> Frame {
     let (transmitted_ns, transmitted) = parted(request.transmitted.as_ps());
     let (reply_offset_ns, offset) = parted(request.reply_offset.as_ps());
@@ -64,7 +64,7 @@ fn tdma(frame: TdmaFrame, metadata: Metadata) -> Frame {
     Frame { metadata, ..Frame::new(EtherType::RTMAC, octets) }
 }
 
-/// What a frame of TDMA says; none if it is no such frame.
+/// The content of a frame of TDMA; none if it is no such frame.
 pub(crate) fn read_tdma(frame: &Frame) -> Option<TdmaMessage> {
     let (RtmacHeader::Tdma, octets) = RtmacHeader::parse(&frame.octets).ok()? else { return None };
     let [one, two, three] = frame.metadata.below_ns;
@@ -152,7 +152,7 @@ pub(crate) fn start_up(
     Frame { metadata, ..Frame::new(EtherType::RTCFG, octets) }
 }
 
-/// What a message of the start-up says; none if it is no such message, or of a station that does not take part.
+/// The content of a message of the start-up; none if it is no such message, or of a station that does not take part.
 pub(crate) fn read_start_up(settings: &Settings, frame: &Frame) -> Option<StartUpMessage> {
     let length = |data: &[u8]| u32::try_from(data.len()).unwrap_or(u32::MAX);
     Some(match RtcfgFrame::parse(&frame.octets).ok()? {

@@ -175,7 +175,7 @@ impl<'n> Tdma<'n> {
         }
     }
 
-    /// A node's station has heard a frame of TDMA.
+    /// A node's station has received a frame of TDMA.
     fn take_tdma(&mut self, node: usize, frame: &Frame, now: SimTime) {
         let local = self.clocks[node].local(now);
         let Some(station) = &mut self.stations[node] else { return };

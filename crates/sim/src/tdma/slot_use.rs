@@ -1,9 +1,9 @@
-//! What becomes of the slots of a TDMA cycle in a run: used, passed empty, unheard, missed by a frame that was on its way.
+//! What becomes of the slots of a TDMA cycle in a run: used, passed empty, cycle not received, missed by a late frame.
 //!
-//! A slot is missed by a frame that leaves its station later or is given up there, though it was created, or the request that
-//! it answers had left, when the slot passed without use: empty, or unheard because its owner did not hear the cycle opened.
-//! Every passing is missed once at most. Not here: who acts in a slot (`tautwire-core`, `tdma/mod.rs`), which cycles are kept
-//! (`cycles.rs`).
+//! A slot is missed by a frame that leaves its station later or is discarded there, although it was created, or the
+//! request that it answers had left, when the slot passed without use: empty, or because its owner did not receive the
+//! opening of the cycle. Every passing is missed once at most. Not here: which station acts in a slot
+//! (`tautwire-core`, `tdma/mod.rs`), which cycles are kept (`cycles.rs`).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -23,7 +23,7 @@ const PASSINGS: usize = RECENT;
 /// Responses of a stream that may wait.
 const ANSWERS: u32 = 64;
 
-/// A slot of a TDMA cycle that passed without use, and a frame that came too late for it: what a recorder is told of the frame.
+/// A slot of a TDMA cycle that passed without use, and a frame that came too late for it: a recorder's note about the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MissedSlot {
     /// When it began.
@@ -116,7 +116,7 @@ impl SlotUse {
         by.get_or_insert(now.since_start());
     }
 
-    /// The slots of the cycle that was opened last are over: of whom nothing was heard in one, did not hear it opened.
+    /// The slots of the last opened cycle are over: an owner that did nothing in its slot did not receive the opening.
     fn end_cycle(&mut self, network: &Network) {
         let Some(open) = self.cycles.last() else { return };
         let (number, began) = (open.number, SimTime::ZERO + open.began);

@@ -37,14 +37,14 @@ pub struct StartUpObservation {
     pub running_at: Option<Duration>,
     /// How often it has come back and run again.
     pub returns: u32,
-    /// How often it was heard to be declared dead, by the master that says so.
+    /// How often it was declared dead, by the master's messages.
     pub declared_dead: u32,
 }
 
 /// The start-up of a run.
 pub(crate) struct StartUps {
     stations: Vec<Station>,
-    /// Messages that hosts have still to look at: station, from whom.
+    /// Messages that hosts have not processed yet: station, sender.
     inbox: BTreeMap<(SimTime, u64), (u32, u32, StartUpMessage)>,
     received: u64,
     random: Random,
@@ -98,7 +98,7 @@ impl StartUps {
         self.stations.iter().filter_map(due).chain(received).min()
     }
 
-    /// What was observed; `travel` tells the travel time that a node's station reckons with.
+    /// The observations; `travel` gives the travel time that a node's station uses.
     pub(crate) fn observations(&self, travel: impl Fn(usize) -> Duration) -> Vec<StartUpObservation> {
         let of = |station: &Station| StartUpObservation {
             node: station.node,
@@ -247,7 +247,7 @@ impl Tdma<'_> {
         }
     }
 
-    /// A station asks the master how long frames travel, now.
+    /// A station sends the master a request to measure the travel time of frames, now.
     pub(super) fn send_request(&mut self, node: usize, request: CalibrationRequest, plane: &mut dyn Plane) {
         let number = self.start_ups().at_node(node).expect("who calibrates starts up");
         let (there, _) = self.start_up_settings().stations[number].with_master.expect("no master calibrates");

@@ -52,7 +52,7 @@ pub(super) struct Route {
     pub(super) in_host: BTreeSet<(u32, u32)>,
     /// By listener: the piece of a datagram that its port received last.
     pub(super) last_piece: BTreeMap<u32, u32>,
-    /// Listeners, and frames with which a datagram that is whole comes to the application.
+    /// Listeners, and frames with which a complete datagram comes to the application.
     pub(super) to_hand_over: BTreeSet<(u32, u32)>,
 }
 

@@ -1,11 +1,11 @@
 //! A test bed in a run: tasks send, receive and relay messages, and log them.
 //!
-//! A message is made in octets when it is sent, and read from them when it is received: with the bits that a
-//! corrupt task has turned, between the frame's check and the task, as a card's memory might. What the frame
-//! check sequence finds on the way is lost before, and never corrupted. A log's times are true times, or those
-//! of the station's system clock (`test_bed/clock.rs`). A datagram of several frames is one message, which is
-//! received when it is whole. What became of every message is found from the logs (`test_bed/track.rs`). Not here:
-//! which frame carries which message (`test_bed/carried.rs`), the message itself (`wire`).
+//! A message is made in octets when it is sent, and read from them when it is received, with the bits that a corrupt
+//! task has flipped, between the frame's check and the task, as a card's memory might. Frames with errors that the
+//! frame check sequence finds are lost before, and never corrupted. A log's times are true times, or those of the
+//! station's system clock (`test_bed/clock.rs`). A datagram of several frames is one message, which is received when
+//! it is complete. `test_bed/track.rs` finds the fate of every message from the logs. Not here: which frame carries
+//! which message (`test_bed/carried.rs`), the message itself (`wire`).
 
 mod carried;
 mod clock;
@@ -50,7 +50,7 @@ pub(crate) const WRAP: Wrap = Wrap {
     },
 };
 
-/// The recorder of a run with a test: logs, and tells all to another.
+/// The recorder of a run with a test: logs, and passes all events to another recorder.
 struct TestBed<'run> {
     network: &'run Network,
     test: &'run Test,
@@ -303,7 +303,7 @@ impl Recorder for TestBed<'_> {
         if let Some(route) = self.routes[stream as usize].as_mut().filter(|route| route.frames > 1) {
             let number = datagram * route.frames;
             if behind && !self.network.has_stacks(node) {
-                // It is whole at the port; its last piece takes it to the application.
+                // It is complete at the port; its last piece brings it to the application.
                 route.to_hand_over.extend(route.last_piece.get(&listener).map(|last| (listener, *last)));
             } else {
                 self.receive(time, stream, listener, number);

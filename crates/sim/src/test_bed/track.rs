@@ -113,7 +113,7 @@ pub struct CaptureObservation {
 /// Why a message did not come to a receiver of a route, where that is known.
 pub type Reasons = BTreeMap<(TestMessage, StreamIndex, NodeIndex), &'static str>;
 
-/// Holds logs against a test. `reasons` tells why messages were lost, where that is known.
+/// Compares logs with a test. `reasons` gives the known reasons of lost messages.
 #[must_use]
 pub fn track(
     test: &Test,

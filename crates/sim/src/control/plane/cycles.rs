@@ -18,7 +18,7 @@ pub trait Cycles {
 
 /// Cycles whose frames are kept.
 pub const CYCLES: u64 = 32;
-/// Most frames that are told.
+/// Most frames that are listed.
 const FRAMES_MAX: usize = 1_500;
 
 /// A frame on a line, within a cycle.

@@ -1,8 +1,8 @@
-//! Filtering that changes in a run: which hops of a stream are shut, and why.
+//! Filtering that changes during a run: which hops of a stream are closed, and why.
 //!
-//! A frame that reaches the port of a shut hop goes no further there, and is no loss. The tables stand with the engine and are asked for
-//! each frame of a hop that was ever shut; a flag of the plan says which those are. Several reasons may hold at once; the first of
-//! [`Shut`] counts.
+//! A frame that reaches the port of a closed hop is not forwarded there, and is no loss. The engine keeps the tables
+//! and looks each frame of a hop up that was ever closed; a flag of the plan marks these hops. Several reasons may
+//! hold at once; the first of [`Shut`] counts.
 
 use std::collections::BTreeMap;
 

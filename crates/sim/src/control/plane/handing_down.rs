@@ -1,7 +1,7 @@
-//! Frames that a node's software hands down: a mechanism may take them instead of the port, and let them go later.
+//! Frames that a node's software hands down: a mechanism may take them instead of the port, and release them later.
 //!
-//! Invariant: a frame that was handed down is handed on once, given up once, or told as held at the end. Not here: what decides (the
-//! runners of mechanisms).
+//! Invariant: a frame that was handed down is handed on once, discarded once, or reported as held at the end. Not
+//! here: what decides (the runners of mechanisms).
 
 use tautwire_model::network::StreamIndex;
 use tautwire_units::Bytes;
@@ -36,10 +36,10 @@ impl HandedDown {
 
 /// What a mechanism may do with frames that were handed down to it.
 pub trait HandingDown {
-    /// The frame goes to its port, when the runner that asks has acted.
+    /// The frame goes to its port, after the calling runner has acted.
     fn hand_on(&mut self, frame: HandedDown);
 
-    /// The frame is lost at its talker, when the runner that asks has acted.
+    /// The frame is lost at its talker, after the calling runner has acted.
     fn give_up(&mut self, frame: HandedDown, reason: DropReason);
 
     /// Makes the next frame of a stream of the mechanism's own, of so much payload, as if it had been handed down now; none if its

@@ -1,6 +1,7 @@
-//! What a mechanism's attachment may do to the data plane of a run: clocks and frames here, one topic a file beside.
+//! The effects of a mechanism's attachment on the data plane of a run: clocks and frames here, other topics in files of their own.
 //!
-//! No mechanism is named: what one needs of the data plane another may need too. It is what a bridge on real interfaces offers as well.
+//! No mechanism is named: what one needs of the data plane another may need too. A bridge on real interfaces offers
+//! the same interface.
 
 mod cycles;
 mod filtering;
@@ -51,11 +52,10 @@ pub trait Plane:
     /// The first true time at which a node's clock reads at least `reading`.
     fn true_at(&self, node: NodeIndex, reading: Instant) -> SimTime;
 
-    /// Whether the cable of a port is whole and the nodes at both of its ends run.
+    /// Whether the cable of a port is up and the nodes at both of its ends run.
     fn is_up(&self, port: PortIndex) -> bool;
 
-    /// Hands a frame to the port of its stream, when the runner that asks has acted;
-    /// `payload` is how many there are with it.
+    /// Hands a frame to the port of its stream, after the calling runner has acted; `payload` is its number of payload octets.
     fn send(&mut self, stream: StreamIndex, frame: Frame, payload: Bytes);
 
     /// The clock that a node's applications see was corrected: what they send has new instants.

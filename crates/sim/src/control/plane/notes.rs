@@ -1,5 +1,5 @@
-//! What a mechanism tells the recorder of a run, in the order of its frames: each note before the frame that it is about. A note has a
-//! type of the mechanism's, which those know that read it.
+//! Notes of a mechanism for the recorder of a run, in the order of its frames: each note comes before the frame that
+//! it is about. A note has a type of the mechanism's, which its readers know.
 
 use std::any::Any;
 
@@ -9,9 +9,9 @@ use crate::control::controls::Deferred;
 use crate::engine::Engine;
 use crate::recorder::Recorder;
 
-/// What a mechanism may tell.
+/// Notes of a mechanism.
 pub trait Notes {
-    /// Tells this of a frame of a stream, of this number; of its next one if no number is given.
+    /// Adds a note about a frame of a stream with this number; about its next one if no number is given.
     fn note(&mut self, stream: StreamIndex, number: Option<u32>, note: Box<dyn Any>);
 }
 

@@ -17,7 +17,7 @@ use crate::result::DropReason;
 
 /// What a mechanism may have bridges police.
 pub trait Policing {
-    /// The bridge where a stream enters begins to police it, or ends to; a policer that stands goes on as it was.
+    /// The bridge where a stream enters starts or stops policing it; an existing policer continues unchanged.
     fn police(&mut self, stream: StreamIndex, policer: Option<StreamPolicer>);
 }
 

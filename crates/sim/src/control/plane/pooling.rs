@@ -27,7 +27,7 @@ pub trait Pooling {
     /// Messages that a bridge has discarded because their pools were full.
     fn overflowed(&self, bridge: NodeIndex) -> u64;
 
-    /// The first message of a pool goes to its ports, when the runner that asks has acted.
+    /// The first message of a pool goes to its ports, after the calling runner has acted.
     fn let_go(&mut self, bridge: NodeIndex, stream: StreamIndex);
 }
 

@@ -11,8 +11,8 @@ use crate::recorder::Recorder;
 
 /// What a mechanism may do to shapers.
 pub trait Shaping {
-    /// The idleSlope of a class at a port becomes `slope`, of at most `ceiling`: more at once, less when nothing is left of the class. Frames
-    /// that may go then do so when the runner that asks has acted.
+    /// Sets the idleSlope of a class at a port to `slope`, of at most `ceiling`: an increase at once, a decrease when
+    /// no frame of the class is left. Frames that may leave because of it do so after the calling runner has acted.
     fn reserve_idle_slope(&mut self, port: PortIndex, class: TrafficClass, slope: BitRate, ceiling: BitRate);
 
     /// An ATS scheduler has these parameters from now on, or none.

@@ -22,7 +22,7 @@ pub trait Talkers {
     /// A stream stops.
     fn stop_stream(&mut self, stream: StreamIndex);
 
-    /// The application of a stream sends a message, when the runner that asks has acted; its delay counts from `since`.
+    /// The application of a stream sends a message, after the calling runner has acted; its delay counts from `since`.
     fn send_message(&mut self, stream: StreamIndex, since: SimTime);
 }
 
