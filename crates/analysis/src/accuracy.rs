@@ -1,11 +1,11 @@
-//! How exactly bounds are sought.
+//! The accuracy of bounds.
 
-/// How exactly bounds are sought. All of them hold.
+/// The accuracy of bounds. The bounds of every accuracy hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Accuracy {
     /// By arrival curves alone: what a session does at every step.
     Curves,
-    /// Beside curves frame by frame, where frames of a stream are all of one size (`response_time.rs`). Never looser.
+    /// In addition to curves frame by frame, where frames of a stream are all of one size (`response_time.rs`). Never looser.
     #[default]
     Frames,
 }

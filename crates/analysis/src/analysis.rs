@@ -1,9 +1,9 @@
-//! The whole network: ports in the order of their dependencies, cycles to a fixed point.
+//! The analysis of the network: ports in the order of their dependencies, cycles to a fixed point.
 //!
-//! A port's bounds follow from those of the ports before it. Where ports depend on one another the
-//! bounds are sought from the least that can be, and grow until they repeat; any bounds that reproduce
-//! themselves hold, since no first frame can then be later than its bound (Thomas, Le Boudec and
-//! Mifdaoui, RTSS 2019, theorem 1). If they do not come to rest, nothing holds there.
+//! A port's bounds follow from those of the ports before it. Where ports depend on one another, the bounds start from
+//! the least possible values, and grow until they repeat; any bounds that reproduce themselves hold, since no first
+//! frame can then be later than its bound (Thomas, Le Boudec and Mifdaoui, RTSS 2019, theorem 1). If they do not
+//! converge, nothing is proven there.
 
 use tautwire_model::Network;
 use tautwire_model::network::PortIndex;
@@ -29,7 +29,7 @@ const DELAY_CAP: u64 = 1_000_000_000_000_000;
 /// The analysis of a network.
 pub(crate) struct Analysis<'network> {
     pub(crate) plan: Plan<'network>,
-    /// How exactly bounds are sought.
+    /// The accuracy of the bounds.
     pub(crate) accuracy: Accuracy,
     /// Per entry, how it reaches its queue.
     pub(crate) arrivals: Vec<Arriving>,
@@ -249,7 +249,7 @@ impl<'network> Analysis<'network> {
         Some(came.burst + crate::curve::volume(came.rate, hop_max?))
     }
 
-    /// What the port before an entry tells of it.
+    /// The passage at the port before an entry.
     pub(crate) fn upstream(&self, entry: &Entry) -> Upstream {
         let reception =
             self.plan.receptions[entry.reception as usize].as_ref().expect("an entry comes by it");

@@ -1,13 +1,13 @@
-//! What comes back: responses, and hosts whose threads serve both what they receive and what they send.
+//! Feedback: responses, and hosts whose threads serve both what they receive and what they send.
 //!
-//! A response is handed over when its request has come to the application: it comes as the request's messages do,
-//! their jitter grown by all that lies between, and its delay counts from the request's hand-over. A thread that serves both
-//! directions delays what it sends by what it receives. Either way bounds depend on bounds of other ports, which the order
-//! of ports does not know. So all that one needs of the other - least and greatest time of every stream at every listener - is
-//! taken as known, the network is analysed, and that gives the same times anew: from nothing on, until they come to rest or
-//! reproduce less than was taken. Any times that do hold: no first frame can be later than they say (Thomas, Le Boudec
-//! and Mifdaoui, RTSS 2019, theorem 1). What does not come to rest has no bound. Not here: what a host does with what it
-//! serves (`host.rs`), what services settle themselves (`services.rs`).
+//! A response is handed over when its request has come to the application: its arrivals are those of the request's
+//! messages, with a jitter greater by that of all delays in between, and its delay counts from the request's
+//! hand-over. A thread that serves both directions delays what it sends by what it receives. In both cases bounds
+//! depend on bounds of other ports in ways that the order of ports does not contain. So all that one needs of the
+//! other - least and greatest time of every stream at every listener - is assumed, the network is analysed, and that
+//! gives new times, starting from zero, until they converge or are at most the assumed ones. Such times hold: no first
+//! frame can exceed them (Thomas, Le Boudec and Mifdaoui, RTSS 2019, theorem 1). Times that do not converge have no
+//! bound. Not here: how a host serves its streams (`host.rs`), what services settle themselves (`services.rs`).
 
 use tautwire_model::Network;
 use tautwire_model::frame_length;
@@ -97,7 +97,7 @@ impl Learned {
     }
 }
 
-/// What is asked for: how exact, and with which fault planted, where there are such.
+/// Options of the analysis: the accuracy, and the planted fault, if any.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Asked {
     pub(crate) accuracy: Accuracy,
@@ -403,7 +403,7 @@ impl<'network> Rounds<'network> {
         Some(Period { interval, jitter, burst: burst.max(1) })
     }
 
-    /// The messages of a virtual link that keeps its BAG, likewise.
+    /// The messages of a virtual link that keeps its BAG, in the same form.
     fn spaced(&self, number: StreamIndex, spread: u64) -> Option<Period> {
         let stream = &self.network.streams[number.index()];
         let link = stream.virtual_link.filter(|link| link.regulated)?;

@@ -82,7 +82,7 @@ impl Analysis<'_> {
         for number in entries {
             let number = *number;
             if self.plan.carried(number).is_some() {
-                // Its service says how it comes.
+                // Its service determines its arrivals.
                 self.arrivals[number as usize] =
                     Arriving { entry: number, reason: NO_REASON, ..Arriving::default() };
                 continue;

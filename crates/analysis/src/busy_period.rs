@@ -4,15 +4,15 @@
 //! or scheduler group, served in turn or lowest first. Each lane is FIFO in itself. A frame of a lane
 //! waits for its own lane like in a FIFO class, and for the others in one of these ways:
 //!
-//! - [`others_first`]: all that comes of the other lanes until it starts goes before it, as if they
-//!   were a higher class. Holds for any order; with the whole class in the last term it is the length
-//!   of the busy period of the class.
+//! - [`others_first`]: all frames of the other lanes that come until it starts go before it, as if they were a higher
+//!   class. Holds for any order; with the complete class in the last term it is the length of the busy period of the
+//!   class.
 //! - [`in_turn`]: between two frames of its lane each other lane sends at most one frame, so `n` frames
 //!   of its own lane ahead of it mean at most `n + 1` of each other. With two stages one more frame may
 //!   be on the line when the turn begins, because the next was committed when that one left.
-//! - [`lowest_first`]: lower lanes are a higher class; of the higher lanes at most one frame blocks,
-//!   the one under way. Not with two stages: there a frame of a higher lane is committed each time that
-//!   the lower lanes are empty while one of theirs is still on the line.
+//! - [`lowest_first`]: lower lanes are a higher class; of the higher lanes at most one frame blocks, the one in
+//!   transmission. Not with two stages: there a frame of a higher lane is committed each time that the lower lanes are
+//!   empty while one of theirs is still on the line.
 //!
 //! Source: the argument of `strict_priority.rs` with the lanes as sub-classes; in turn as in deficit
 //! round robin with a quantum of one frame (Boyer, Stea and Sofack, VALUETOOLS 2012).
@@ -31,7 +31,7 @@ pub(crate) struct Lane {
     pub(crate) frame_max: u64,
 }
 
-/// All other lanes go first, whatever the order. The least bound is sought for a frame of `frame` bits.
+/// All other lanes go first, whatever the order. The least bound is computed for a frame of `frame` bits.
 pub(crate) fn others_first<'a>(
     latency: u128,
     rate: u64,

@@ -8,7 +8,7 @@
 use tautwire_model::Network;
 use tautwire_model::network::Clock;
 
-/// Parts in a whole.
+/// Parts per billion in one.
 const PPB: u128 = 1_000_000_000;
 /// The same.
 const PPB_64: u64 = 1_000_000_000;
@@ -20,7 +20,7 @@ pub(crate) const PS_PER_S: u128 = 1_000_000_000_000;
 pub(crate) struct Deviation(u64);
 
 impl Deviation {
-    /// Of a clock: `ρ/(1 − ρ)`, rounded up. A clock that may stand still counts as one that all but does.
+    /// Of a clock: `ρ/(1 − ρ)`, rounded up. The rate of a clock that may stop counts as just above zero.
     pub(crate) fn of(clock: &Clock) -> Self {
         let rho = u128::from(clock.tolerance_ppb).min(PPB - 1);
         let deviation = (rho * PPB).div_ceil(PPB - rho);

@@ -4,9 +4,11 @@
 //! between `err_min - quantum - step` (of the clock's readings) and `err_max`; let `w_i` be the width of that, and `apart(i, j)` the most by which two of them differ. Over
 //! link *i*, from node *i - 1*:
 //!
-//! - the neighbour's rate is taken from answers that are `n` intervals of peer delay apart, so it is off by `ρ = (w_(i-1) + w_i + d_i) / T`: `d_i` is what the
-//!   PHYs of the way from the neighbour may draw for one answer more than for another, and `T` is `n` intervals less what an exchange may take;
-//! - the link's delay is off by half of `w_(i-1) + w_i`, by half of what an exchange takes times `ρ`, and by half of the difference
+//! - the neighbour's rate is measured from answers that are `n` intervals of peer delay apart, so its error is `ρ =
+//!   (w_(i-1) + w_i + d_i) / T`: `d_i` is the difference of the PHY delays of two answers from the neighbour, and `T`
+//!   is `n` intervals less the longest exchange;
+//! - the error of the link's delay is half of `w_(i-1) + w_i`, plus half of the duration of an exchange times `ρ`,
+//!   plus half of the asymmetry of both directions that is not configured;
 //!   of both ways that is not told;
 //! - a sync is stamped when it leaves and when it comes: `apart(i - 1, i)`;
 //! - what passes between is stretched by rates that are off by the sum of `ρ` up to here: the residence in every bridge, and at the end
@@ -46,12 +48,12 @@ pub fn clock_precision(
     node: NodeIndex,
 ) -> Option<Duration> {
     let (off, _) = precision_and_passage(network, bounds, grandmaster, node)?;
-    // Both clocks are read when they are held against each other.
+    // Both clocks are read when they are compared.
     let read = |node: NodeIndex| u128::from(network.nodes[node.index()].clock.step().as_ps());
     u64::try_from(off + read(grandmaster) + read(node)).ok().map(Duration::from_ps)
 }
 
-/// What the steps of all clocks make an interval longer by at most, whoever tells the others of it.
+/// By how much the steps of all clocks lengthen an interval at most, whichever node measures it.
 pub(crate) fn steps(network: &Network) -> u128 {
     network.nodes.iter().map(|node| u128::from(node.clock.step().as_ps())).sum()
 }
@@ -215,7 +217,7 @@ impl Precision<'_> {
         (way(links.egress) + way(links.ingress)).div_ceil(2)
     }
 
-    /// Half of the difference of both ways that a port is not told, with all that PHYs may draw.
+    /// Half of the asymmetry that is not configured at a port, with the full range of the PHYs.
     fn asymmetry(&self, port: PortIndex) -> u128 {
         let links = self.network.ports[port.index()].links.expect("it has a cable");
         let way = |link: LinkIndex| {
@@ -227,7 +229,7 @@ impl Precision<'_> {
         let stated = i128::from(self.gptp.asymmetries[port.index()]);
         let most = (out.1 + into.1 + 1) / 2 - into.0 + stated;
         let least = (out.0 + into.0) / 2 - into.1 + stated;
-        // A thousandth for the clock by which it is told.
+        // A thousandth for the clock in which it is configured.
         most.unsigned_abs().max(least.unsigned_abs()) + into.1.unsigned_abs() / 1_000 + 1
     }
 }

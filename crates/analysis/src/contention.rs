@@ -8,8 +8,8 @@
 
 use tautwire_units::{BitRate, Bits, Duration};
 
-/// `(Σ_{F_H ∪ F_S} b_max − l_min + l_LP,max) / (R − Σ_{F_H} r_max)`, rounded up; none if the higher
-/// classes take the whole line. All in bits of the wire.
+/// `(Σ_{F_H ∪ F_S} b_max − l_min + l_LP,max) / (R − Σ_{F_H} r_max)`, rounded up; none if the higher classes use the
+/// full line rate. All in bits on the wire.
 ///
 /// `bursts`: of the flows of higher classes and of the same class, the flow's own among them.
 /// `own_min`: its smallest frame. `lower_max`: the largest frame of any lower class.

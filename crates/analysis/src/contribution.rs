@@ -31,13 +31,13 @@ pub(crate) struct Arriving {
     pub(crate) tardy: u64,
     /// Whether it goes by eligibility times.
     pub(crate) scheduled: bool,
-    /// Whether another entry stands for its scheduler.
+    /// Whether another entry represents its scheduler.
     pub(crate) is_represented: bool,
     /// Why it brings more than is known.
     pub(crate) reason: u32,
     /// What a policer holds it to that may discard frames of it.
     pub(crate) policed: Option<Shaped>,
-    /// Of a virtual link: its part in what the whole link was held to.
+    /// Of a virtual link: its part of the limit of the virtual link.
     pub(crate) share: Option<Share>,
 }
 
@@ -59,11 +59,11 @@ pub(crate) struct Contribution {
     pub(crate) wire_max: u64,
     pub(crate) frame_min: Bytes,
     pub(crate) frame_max: Bytes,
-    /// Greatest and least time to the queue, for what comes by a link; none where that says nothing.
+    /// Greatest and least time to the queue, of frames from a link; none where that is no limit.
     pub(crate) way: Option<(i64, i64)>,
     /// The same from the header on, where all is cut through.
     pub(crate) way_of_headers: Option<(u64, u64)>,
-    /// What a run rounds in telling when a header is in.
+    /// The rounding of a run in the time at which a header is complete.
     pub(crate) header_rounding: u64,
     /// Rate of the link, true time, and what tags add to it.
     pub(crate) line_rate: u64,
@@ -88,7 +88,7 @@ pub(crate) enum Before {
     Several,
 }
 
-/// What the port before an entry tells of it.
+/// The passage of an entry at the port before.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Upstream {
     /// Rate of the line, true time, as fast as it may be.
@@ -101,7 +101,7 @@ pub(crate) struct Upstream {
     pub(crate) output: Option<Line>,
 }
 
-/// What comes to a class, without and with line shaping, and in whole frames.
+/// The arrivals of a class, without and with line shaping, and frame by frame.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Offered {
     pub(crate) plain: Curve,
@@ -133,12 +133,12 @@ impl Offered {
         Self { plain: self.plain.plus(taken), shaped: self.shaped.plus(taken), stairs }
     }
 
-    /// No more than a curve says.
+    /// Limits the arrivals by a curve.
     pub(crate) fn within(&self, limit: &Curve) -> Self {
         let less = |curve: &Curve| Curve::least_of(curve.lines().iter().chain(limit.lines()).copied());
         let shaped = less(&self.shaped);
         let is_limited = |rate: u64| limit.rate().is_some_and(|limit| limit < rate);
-        // Frames stay whole where they are what limits in the long run.
+        // Arrivals remain frame by frame where these are the limit in the long run.
         let stairs = match self.shaped.rate() {
             Some(rate) if !is_limited(rate) => self.stairs.clone(),
             _ => Stairs::by_curve(shaped.clone()),
@@ -346,7 +346,7 @@ impl Contribution {
     }
 }
 
-/// What comes to a class in all; in whole frames only if that is asked for.
+/// The total arrivals of a class; frame by frame only if requested.
 pub(crate) fn offered(port: &PortPlan, members: &[Contribution], by_frames: bool) -> Offered {
     let mut sum = Offered::nothing();
     for member in members {

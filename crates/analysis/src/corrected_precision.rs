@@ -1,20 +1,23 @@
 //! How far a clock can be off that a servo makes follow its grandmaster ([gPTP](../../../docs/mechanisms/gptp.md)).
 //!
-//! Once in an interval of sync τ, or a little later, the servo is told that its clock is behind by `x + e`: `x` is what it is, and `e` the error of the
-//! node's time of the grandmaster, which is bounded ([`clock_precision`](crate::clock_precision())). With `y`, in picoseconds in an interval, how
-//! far the servo's integral is above the difference of rate that it should be, the next sample finds
+//! Once in an interval of sync τ, or a little later, the servo receives the offset `x + e` of its clock: `x` is the
+//! true offset, and `e` the error of the node's time of the grandmaster, which is bounded
+//! ([`clock_precision`](crate::clock_precision())). Let `y`, in picoseconds in an interval, be how far the servo's
+//! integral is above the difference of rate that it should compensate. The next sample finds
 //!
 //! ```text
 //! y' = y + I b (x + e)            x' = x - a (P b (x + e) + y')
 //! ```
 //!
-//! where `a` is the time to this next sample and `1/b` that from the one before, in intervals. Both change from sample to sample. The map is bilinear
-//! in `a` and `b`, so that what it makes of a convex set lies in the hull of what it makes of it at the four corners.
-//! Sets are polygons with fixed directions: how far each reaches in a direction is bounded by how far the set before reached in the two directions
-//! next to it. Repeated from all that the servo may begin with, that is a bound at any time after; it is looked for until the set lies in itself.
+//! where `a` is the time to this next sample and `1/b` that from the one before, in intervals. Both change from sample
+//! to sample. The map is bilinear in `a` and `b`, so the image of a convex set lies in the hull of its images at the
+//! four corners. Sets are polygons with fixed directions: the extent of each in a direction is bounded by the extents
+//! of the set before in the two adjacent directions. Repeated from all possible initial states of the servo, until the
+//! set lies in itself, that is a bound at any later time.
 //!
-//! Between samples a clock is off by something between two samples. A sync that is lost makes one time to the next sample longer; a set for each number of
-//! samples since then keeps such apart. Every division is rounded to the greater bound.
+//! Between samples a clock's offset lies between those of two samples. A lost sync makes one time to the next sample
+//! longer; a set for each number of samples since then separates such cases. Every division is rounded to the greater
+//! bound.
 
 use tautwire_model::network::{Network, NodeIndex};
 use tautwire_units::Duration;

@@ -43,7 +43,7 @@ pub(crate) struct Shaper {
     pub(crate) slope_floor: u64,
     /// Rate of the line.
     pub(crate) rate: u64,
-    /// The same less what it loses as each frame takes whole picoseconds: a frame is charged for as long.
+    /// The same less the loss because each frame takes a whole number of picoseconds: a frame is charged for as long.
     pub(crate) rate_charged: u64,
     /// Largest charged frame, bits.
     pub(crate) charged_max: u64,
@@ -81,7 +81,7 @@ impl Shaper {
         if self.rate_charged == self.rate {
             return (self.slope_min, credit_max);
         }
-        // What is sent is charged as more bits than it has; the latency stays the same and is less than at the whole slope.
+        // A frame is charged as more bits than it has; the latency stays the same and is less than at the full slope.
         let slope = u128::from(self.slope_min) * u128::from(self.rate_charged) / u128::from(self.rate);
         (u64::try_from(slope).expect("at most the slope"), credit_max)
     }

@@ -1,14 +1,16 @@
-//! For how long a credit-based class may earn credit, with what goes before it in whole frames.
+//! For how long a credit-based class may earn credit, with the higher classes frame by frame.
 //!
-//! From the last instant at which the line was idle or took up a frame below the class, the line is taken by that frame, by what is
-//! above, and by the class itself in all the time that these leave: credit falls then, by the rate of the line less the slope, and is
-//! greatest when what is above has left the line free (`credit_based.rs`).
+//! From the last instant at which the line was idle or started a frame below the class, the line is occupied by that
+//! frame, by higher classes, and by the class itself in all the time that these leave: its credit falls then, by the
+//! rate of the line less the slope, and is greatest when the higher classes have left the line free
+//! (`credit_based.rs`).
 
 use crate::curve::{scaled, span_floor, volume, volume_floor};
 use crate::response_time::{Coming, JUMPS_MAX, Walk};
 
-/// For how long a class of `slope` may earn credit at the most, less what it loses as it sends, picoseconds; none if the credit grows
-/// without end, or this takes too many frames to tell. Of the class's bits on the wire at most `num/den` are one that is charged.
+/// For how long at most a class of `slope` may earn credit, less the credit that it loses while it sends, picoseconds;
+/// none if the credit grows without end, or the computation needs too many frames. At most `num/den` bits on the wire
+/// correspond to one charged bit.
 pub(crate) fn earning_max(
     latency: u128,
     rate: u64,

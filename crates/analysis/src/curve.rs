@@ -1,10 +1,9 @@
 //! Arrival curves: concave, piecewise linear, exact.
 //!
-//! A [`Line`] says that within any closed window of *t* at most `burst + rate·t` bits come, counted
-//! frame by frame with their whole length (a token bucket). A [`Curve`] is the least of several
-//! lines. Bursts are in micro-bits, so that a rate in bit/s times a span in picoseconds keeps its
-//! fraction; every rounding is up. Invariant: every line of a curve is itself a valid bound, so a
-//! line that is chosen badly costs tightness and never soundness.
+//! A [`Line`] limits the bits within any closed window of *t* to `burst + rate·t`, where each frame counts with its
+//! full length (a token bucket). A [`Curve`] is the least of several lines. Bursts are in micro-bits, so that a rate
+//! in bit/s times a span in picoseconds keeps its fraction; every rounding is up. Invariant: every line of a curve is
+//! itself a valid bound, so a badly chosen line costs tightness and never soundness.
 
 use crate::clock::PS_PER_S;
 
@@ -72,7 +71,7 @@ pub(crate) fn scaled(value: u128, num: u64, den: u64) -> u128 {
 }
 
 impl Line {
-    /// `burst` whole bits at `rate`.
+    /// `bits` bits at once, and `rate`.
     pub(crate) fn new(bits: u64, rate: u64) -> Self {
         Self { burst: u128::from(bits) * MICRO, rate }
     }

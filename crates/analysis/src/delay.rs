@@ -55,7 +55,7 @@ impl Row {
         row
     }
 
-    /// All stages between selection and wire: they do not ask for the selection.
+    /// All stages between selection and wire: they are independent of the selection.
     pub(crate) fn of_transmission(stages: &[Stage]) -> Self {
         let here = stages.iter().filter(|stage| stage.position == StagePosition::Transmission);
         Self {
@@ -98,8 +98,8 @@ pub(crate) struct Reception {
     pub(crate) copies: u64,
     /// Greatest occupancy of a stage, for the largest and the smallest frame.
     pub(crate) occupancy: (u64, u64),
-    /// All latencies of all stages in use up to the arrival time and up to the queues, largest frame:
-    /// a frame may stand behind one that passes other stages.
+    /// All latencies of all stages in use up to the arrival time and up to the queues, largest frame: a frame may wait
+    /// for one that passes other stages.
     pub(crate) latency: (u64, u64),
     /// By how much less two frames may lie apart here than on the line before.
     pub(crate) jitter: u64,

@@ -1,8 +1,8 @@
-//! What a stream's bound is made of, hop by hop: which frame blocks, whose bursts go first, at which
-//! rate, by which formula and whose.
+//! The terms of a stream's bound, hop by hop: which frame blocks, whose bursts go first, at which rate, by which formula and source.
 //!
-//! The analysis is made anew and looked into; its figures are those of the bounds, to the picosecond. Of a hop that a service carries
-//! its terms are told; not here: hops of classes that go by transmission selection (`selected.rs`).
+//! The analysis is repeated and its terms are read; their sums are those of the bounds, to the picosecond. Of a hop
+//! that a service carries the service gives the terms; not here: hops of classes with transmission selection
+//! (`selected.rs`).
 
 use core::fmt;
 
@@ -54,7 +54,7 @@ pub struct HopExplanation {
     pub source: &'static str,
     /// Rate of the line.
     pub line_rate: BitRate,
-    /// Rate that is left for the class beside what goes first.
+    /// Rate that is left for the class after higher traffic.
     pub rate_left: Option<BitRate>,
     /// The largest lower frame, which may have started.
     pub blocking: Option<Part>,
@@ -62,8 +62,8 @@ pub struct HopExplanation {
     pub higher: Vec<Part>,
     /// The same class, the stream itself among them.
     pub same: Vec<Part>,
-    /// Bits of higher classes, and of the same class, with which the bound reckons: fewer than the sum
-    /// of the bursts where links or shapers let no more through.
+    /// Bits of higher classes, and of the same class, that the bound counts: fewer than the sum of the bursts where
+    /// links or shapers let no more through.
     pub counted: Option<(Bits, Bits)>,
     /// Credit that a credit-based class may have to wait for, in bits.
     pub credit_max: Option<i64>,
@@ -124,7 +124,7 @@ pub fn explain(network: &Network, bounds: &Bounds, stream: StreamIndex) -> Expla
     }
 }
 
-/// The hops of a stream that is granted, of a network of what is; reasons are those of the `whole`.
+/// The hops of a granted stream, in a network of the granted ones; reasons are those of the `whole` network.
 fn hops(
     network: &Network,
     stream: StreamIndex,
@@ -166,7 +166,7 @@ fn refused(network: &Network, stream: &Stream, hop: &Hop, bounds: &HopBounds) ->
     }
 }
 
-/// A hop that a service carries: its bound is the sum of the terms that are told.
+/// A hop that a service carries: its bound is the sum of the service's terms.
 fn carried(analysis: &Analysis<'_>, number: u32, bounds: &HopBounds) -> Option<HopExplanation> {
     let plan = &analysis.plan;
     let (carried, service) = (plan.carried(number)?, plan.service(number)?);

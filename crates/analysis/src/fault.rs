@@ -52,7 +52,7 @@ pub enum PlantedFault {
     ResponseJitterForgotten,
     /// A frame over two networks is taken to be accepted once, however far its copies are apart.
     SecondCopyForgotten,
-    /// A frame of TDMA is taken to have the next slot, whatever stands before it.
+    /// A frame of TDMA counts as having the next slot, whatever is queued before it.
     SlotsBeforeForgotten,
     /// Slots are taken to begin when they should.
     SlotErrorForgotten,

@@ -1,7 +1,7 @@
 //! Bounds of a network in which some streams are not granted, or at some of their listeners alone.
 //!
-//! What is not granted sends nothing and has no bound; the others are bounded as if it were not there. Who says what is granted
-//! answers for it: the bounds hold for runs in which nothing else is sent.
+//! A stream without a grant sends nothing and has no bound; the others are bounded as if it were not there. The caller
+//! is responsible for the list of grants: the bounds hold for runs in which nothing else is sent.
 
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex, Stream, StreamIndex};
@@ -10,11 +10,11 @@ use tautwire_units::Duration;
 use crate::result::{Bounds, HopBounds, ListenerBounds, Method, StreamBounds};
 use crate::unbounded::Unbounded;
 
-/// The bounds of a network in which each of these streams goes to the listeners beside it alone; one without any is not there. The
-/// lists of the result are those of the whole network.
+/// The bounds of a network in which each of these streams goes only to the listeners listed with it; a stream without
+/// any is left out. The lists of the result have the order of the full network.
 ///
 /// # Panics
-/// If a stream stands twice in `granted`.
+/// If a stream occurs twice in `granted`.
 #[must_use]
 pub fn bounds_where_granted(network: &Network, granted: &[(StreamIndex, Vec<NodeIndex>)]) -> Bounds {
     let all = |stream: &StreamIndex| network.streams[stream.index()].listeners.len();
@@ -52,7 +52,7 @@ pub fn bounds_where_granted(network: &Network, granted: &[(StreamIndex, Vec<Node
     Bounds { streams, ports: found.ports, overflows: found.overflows }
 }
 
-/// What is granted of a network, and the numbers that its streams have in the whole.
+/// The granted part of a network, and the numbers of its streams in the full one.
 fn only(network: &Network, granted: &[(StreamIndex, Vec<NodeIndex>)]) -> (Network, Vec<StreamIndex>) {
     let out = |stream: StreamIndex| granted.iter().any(|(known, at)| *known == stream && at.is_empty());
     let streams: Vec<StreamIndex> =
@@ -61,7 +61,7 @@ fn only(network: &Network, granted: &[(StreamIndex, Vec<NodeIndex>)]) -> (Networ
     (network.with_listeners(&parts).with_only(&streams), streams)
 }
 
-/// What these bounds say to be granted, and the numbers that its streams have in the whole; none if all is.
+/// The part of a network that these bounds count as granted, and the numbers of its streams in the full one; none if all is.
 pub(crate) fn granted_by(network: &Network, bounds: &Bounds) -> Option<(Network, Vec<StreamIndex>)> {
     let is_refused = |listener: &ListenerBounds| matches!(listener.delay, Err(Unbounded::NotGranted { .. }));
     let part = |(number, (stream, bounds)): (u32, (&Stream, &StreamBounds))| {

@@ -46,7 +46,7 @@ impl PortGraph {
         &self.components[place as usize]
     }
 
-    /// Where a port stands in the order.
+    /// The position of a port in the order.
     pub(crate) fn place(&self, port: u32) -> u32 {
         self.place[port as usize]
     }

@@ -49,8 +49,8 @@ pub(crate) struct Handed {
     pub(crate) since: (u64, u64),
 }
 
-/// Per node: the longest that an application's frame takes from its host to the port, where the host has no stacks: it
-/// keeps the order of all its frames, so a small one may stand behind a large one.
+/// Per node: the longest time of an application's frame from its host to the port, where the host has no stacks: it
+/// keeps the order of all its frames, so a small one may wait for a large one.
 pub(crate) fn slowest(network: &Network) -> Vec<u64> {
     let mut slowest = vec![0; network.nodes.len()];
     for stream in network.streams.iter().filter(|stream| is_handed_over(stream)) {
@@ -427,7 +427,7 @@ fn threads(stacks: &HostStacks, flows: &mut [Flow], others: &[u32]) {
     }
 }
 
-/// Most frames of each flow that wait at what they pass, which tells whether that takes time; none: no bound.
+/// Most frames of each flow that wait before a part, on which the time of the part depends; none: no bound.
 fn waiting(flows: &mut [Flow], group: &[usize], pass: impl FnOnce(&mut [Flow]) -> bool) -> Vec<Option<u64>> {
     let before: Vec<_> = group.iter().map(|flow| (flows[*flow].bucket, flows[*flow].max)).collect();
     let takes_time = pass(flows);
@@ -484,7 +484,7 @@ fn parts<'stacks>(
         let here = group(flows, |flow| flow.stack == stack);
         for part in list(stack) {
             serve(flows, &here, |flow| (0, span(&part.occupancy, flow).1), 0);
-            // It keeps the order: a small frame may stand behind a large one.
+            // It keeps the order: a small frame may wait for a large one.
             let most = here.iter().map(|flow| span(&part.latency, &flows[*flow]).1).max().unwrap_or(0);
             delay(flows, &here, |flow| (span(&part.latency, flow).0, most));
         }

@@ -5,14 +5,13 @@
 //!             (tables)   (order.rs,        classes     (passage.rs)               (outcome.rs,
 //!                         analysis.rs)     from the                                result.rs)
 //!                                          highest
-//!  what comes back: answers.rs takes the times of responses and of hosts (host.rs) as known, until they come to rest
-//!  streams that come and go: session.rs keeps all of this and evaluates what a step disturbs,
+//!  feedback: answers.rs assumes the times of responses and of hosts (host.rs), until they converge
+//!  streams that come and go: session.rs keeps all of this and evaluates what a step affects,
 //!                             with slack (slack.rs) no further than its own ports
-//!  per port:  arrival.rs      ways through hosts, devices and ATS schedulers (delay.rs, regulator.rs, shaper.rs)
-//!             contribution.rs what comes, per class and lane (curve.rs, line_shaping.rs)
-//!             port.rs         how long it waits (strict_priority.rs, busy_period.rs, credit_based.rs,
+//!  per port:  arrival.rs      paths through hosts, devices and ATS schedulers (delay.rs, regulator.rs, shaper.rs)
+//!             contribution.rs arrivals, per class and lane (curve.rs, line_shaping.rs)
+//!             port.rs         queueing delay (strict_priority.rs, busy_period.rs, credit_based.rs,
 //!                             all in the form of queue_bound.rs)
-//! ```
 //!
 //! Everything is integers; every rounding is to the side on which a bound stays a bound. Bits are
 //! those of the wire (frame, preamble, gap) unless a name says charged. A bound is from the talker's
@@ -112,7 +111,7 @@ pub fn bounds(network: &Network) -> Bounds {
     bounds_by(network, Accuracy::default())
 }
 
-/// The same, sought as exactly as that.
+/// The same, with this accuracy.
 #[must_use]
 pub fn bounds_by(network: &Network, accuracy: Accuracy) -> Bounds {
     answers::settle(network, answers::Asked { accuracy, ..answers::Asked::default() }).1

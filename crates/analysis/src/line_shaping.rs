@@ -1,9 +1,9 @@
-//! What comes by one link cannot come faster than the link: shaping of aggregates by the line.
+//! The arrivals from one link are limited by its rate: shaping of aggregates by the line.
 //!
-//! Of the frames that a link delivers within a window of *t*, each but the first took its own time on
-//! the line within the window: together at most `L_max + C·t`, and never the fluid `C·t`, which would
-//! let a frame arrive bit by bit where a bridge stores it whole. What may come between the line and
-//! the queue (stages that delay frames differently, PHYs) widens the window.
+//! Of the frames that a link delivers within a window of *t*, each but the first took its own time on the line within
+//! the window: together at most `L_max + C·t`, and never the fluid `C·t`, which would let a frame arrive bit by bit
+//! where a bridge stores the full frame. Different delays between the line and the queue (stages, PHYs) widen the
+//! window.
 //! Sources: Grieu, Analyse et évaluation de techniques de commutation Ethernet, 2004 (grouping);
 //! Mifdaoui and Leydier, TFA++, 2017; packetised as in Mohammadpour, Stai and Le Boudec, 2023.
 

@@ -48,7 +48,7 @@ pub(crate) struct Passage {
 }
 
 impl Passage {
-    /// The least that can be: where a fixed point is sought from.
+    /// The least possible passage: the start of a fixed-point iteration.
     pub(crate) fn least(entry: &Entry) -> Self {
         let time = |ps: i64| Some(u64::try_from(ps).unwrap_or(0));
         Self {
@@ -71,7 +71,7 @@ impl Passage {
 pub(crate) struct Brought {
     /// What its talker promised, its burst grown by the jitter of its way.
     pub(crate) promised: Option<Line>,
-    /// What the last shaper let through, grown likewise.
+    /// The output of the last shaper, increased in the same way.
     pub(crate) shaped: Option<Line>,
 }
 

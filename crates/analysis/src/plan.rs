@@ -1,11 +1,11 @@
-//! The network as the analysis wants it: flat tables, made once, in the order in which they are read.
+//! The network in the form of the analysis: flat tables, made once, in the order in which they are read.
 //!
-//! An [`Entry`] is the passage of a stream through a port: all that does not depend on other streams'
-//! delays is computed here, least times included. Entries of a stream stand together, in the order of
-//! its hops; those of a port, of a reception port and of a scheduler group are lists of their numbers.
-//! All streams of the network are known, and some of them run (`running.rs`): only these are in the
-//! lists, and in what all streams of a port, a host or a scheduler have in common (`shared.rs`).
-//! Not here: what depends on the traffic of others (`port.rs`, `regulator.rs`).
+//! An [`Entry`] is the passage of a stream through a port: all that does not depend on other streams' delays is
+//! computed here, least times included. Entries of a stream are consecutive, in the order of its hops; those of a
+//! port, of a reception port and of a scheduler group are lists of their numbers. All streams of the network are
+//! known, and some of them run (`running.rs`): only these are in the lists, and in the common values of all streams of
+//! a port, a host or a scheduler (`shared.rs`). Not here: what depends on the traffic of others (`port.rs`,
+//! `regulator.rs`).
 
 use std::collections::BTreeMap;
 

@@ -1,10 +1,9 @@
-//! One port: what comes to its classes, how long they wait, and what leaves.
+//! One port: the arrivals of its classes, their queueing delays, and their output.
 //!
-//! [`ClassTerms`] are computed from the passages of the ports before, class by class from the highest (`port_state.rs`),
-//! and are all that a stream's bound at the port is made of; per stream only its own frame is then
-//! taken off. The order of classes, lanes and lines is fixed, so equal networks have equal bounds.
-//! The formulas stand in `strict_priority.rs`, `line_shaping.rs`, `busy_period.rs`,
-//! `credit_based.rs` and `regulator.rs`.
+//! [`ClassTerms`] are computed from the passages of the ports before, class by class from the highest
+//! (`port_state.rs`), and contain all terms of a stream's bound at the port; per stream only its own frame is
+//! subtracted. The order of classes, lanes and lines is fixed, so equal networks have equal bounds. The formulas are
+//! in `strict_priority.rs`, `line_shaping.rs`, `busy_period.rs`, `credit_based.rs` and `regulator.rs`.
 
 use crate::busy_period::{Lane, in_turn, lowest_first, others_first};
 use crate::contribution::{Contribution, Offered, offered};
@@ -96,7 +95,7 @@ pub(crate) struct Coming<'a> {
     pub(crate) tardy: u64,
     /// Whether some frames go by eligibility times and some do not.
     pub(crate) unscheduled: bool,
-    /// Whether frames are looked at one by one, beside curves.
+    /// Whether frames are examined one by one, in addition to curves.
     pub(crate) by_frames: bool,
 }
 
@@ -336,7 +335,7 @@ impl Assess<'_> {
         response_times(blocking, port.rate_served, higher, (own, &offered.shaped))
     }
 
-    /// Frame by frame, or where frames are not of one size each in steps of the smallest, beside what windows take.
+    /// Frame by frame, or in steps of the smallest frame where a stream has several sizes, together with the time taken by windows.
     fn in_windows(&self, blocking: u128, (frames, curve): (&Stairs, &Curve)) -> ResponseTimes {
         let ats = self.port.classes[self.class].0 == Selection::Ats;
         let higher = (&self.higher.stairs, &self.higher.shaped);

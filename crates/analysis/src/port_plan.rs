@@ -44,7 +44,7 @@ pub(crate) struct PortPlan {
     pub(crate) rate: u64,
     /// The same less the roundings of every frame.
     pub(crate) rate_served: u64,
-    /// The rate less what whole picoseconds alone take of it.
+    /// The rate less the loss by rounding to picoseconds alone.
     pub(crate) rate_charged: u64,
     pub(crate) deviation: Deviation,
     /// How late a step by its clock may be.
@@ -144,7 +144,7 @@ pub(crate) fn port_plan(network: &Network, timeline: &Timeline, number: usize) -
         NodeKind::Bridge { device, .. } => network.devices[device.index()].credit_charged_overhead,
         NodeKind::EndStation { host } => network.hosts[host.index()].credit_charged_overhead,
     };
-    // A line that takes whole picoseconds for an octet, at a perfect clock, loses nothing to rounding.
+    // If an octet lasts a whole number of picoseconds, by a perfect clock, nothing is lost to rounding.
     let exact = (PS_PER_S * 8).is_multiple_of(u128::from(rate));
     let rounding = if exact { 0 } else { 1 };
     let lost = slack + rounding;

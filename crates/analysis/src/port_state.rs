@@ -53,7 +53,7 @@ pub(crate) struct Changed {
     pub(crate) entries: Vec<u32>,
     /// Classes that send something else onto the link, a bit each.
     pub(crate) outputs: u8,
-    /// Whether something is kept that stands above what is proven.
+    /// Whether a kept value is above the proven one.
     pub(crate) loose: bool,
 }
 
@@ -83,7 +83,7 @@ struct ClassState {
     apart: Vec<u32>,
     /// What goes before the classes below it.
     below: Above,
-    /// Whether that stands above what follows from its terms.
+    /// Whether that value is above the one that follows from its terms.
     is_loose: bool,
 }
 
@@ -121,7 +121,7 @@ impl PortState {
         let all = stale.all || !std::mem::replace(&mut self.known, true);
         let mut entries = if all { analysis.plan.at_port(port).to_vec() } else { stale.entries };
         if !all || analysis.plan.port(port).has_schedulers {
-            // The first of those that share a scheduler stands for it.
+            // The first of those that share a scheduler represents it.
             entries.sort_unstable();
             entries.dedup();
         }
@@ -170,8 +170,8 @@ impl PortState {
         changed
     }
 
-    /// Computes the terms of the classes that have `added` up to something else, or stand below or above
-    /// something else; notes which. Whether something is kept that stands above what follows from them.
+    /// Computes the terms of the classes whose arrivals (`added`) changed, or which are below or above a changed
+    /// class; records which. True if a kept value is above the one that follows from them.
     fn assess(
         &mut self,
         analysis: &Analysis<'_>,
@@ -188,7 +188,7 @@ impl PortState {
             let frames = state.members.iter().map(|member| member.wire_max);
             largest = frames.max().unwrap_or(0).max(largest);
         }
-        // The class whose terms say what goes above the next, and whether that is something else.
+        // The class whose terms limit the interference with the next one, and whether they changed.
         let (mut before, mut moved) = (None, false);
         let nothing = Above::nothing();
         for class in (0..8).rev() {
@@ -239,7 +239,7 @@ impl PortState {
         self.classes.iter().any(|state| state.is_loose)
     }
 
-    /// Tells what is new of a class, and whether it sends something else onto the link.
+    /// Publishes the changes of a class, and whether its output on the link changed.
     fn publish(
         &self,
         analysis: &mut Analysis<'_>,

@@ -53,8 +53,8 @@ impl QueueBound {
     }
 }
 
-/// The greatest wait in a queue; none if more comes than is served. `bits` is the frame for
-/// which the least bound is sought; it holds for all.
+/// The greatest wait in a queue; none if the arrival rate exceeds the service rate. `bits` is the frame for which the
+/// least bound is computed; it holds for all.
 pub(crate) fn queue_bound(
     latency: u128,
     rate: u64,

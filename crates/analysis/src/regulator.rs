@@ -34,7 +34,7 @@ use crate::unbounded::Unbounded;
 
 mod sharers;
 
-/// Parts in a whole.
+/// Parts per billion in one.
 const PPB: u128 = 1_000_000_000;
 
 /// Where the system begins that a group and the port before it make.

@@ -1,22 +1,25 @@
 //! A credit-based class whose idleSlope follows from the streams that are reserved at the port, at every instant of a run.
 //!
-//! What holds (`core`, `cbs.rs`; `sim`, `srp/grants.rs`): a stream *j* brings `I_j` from its grant on; what was given back stays
-//! until no frame waits and no debt is left; a frame of a stream that is not granted does not come to the queue. All up to a ceiling.
+//! Premises (`core`, `cbs.rs`; `sim`, `srp/grants.rs`): a stream *j* adds `I_j` from its grant on; released slope
+//! stays until no frame waits and the credit is not negative; a frame of a stream without a grant does not come to the
+//! queue. All up to a ceiling.
 //!
-//! - Let *s* be the last instant with an empty queue and no debt before a frame that comes at *a* and starts at *e*, `S` the
-//!   streams granted at some time since *s* and up to *a*, `g_j` when (not before *s*). idleSlope does not fall in between. As in
-//!   `credit_based.rs` the credit at *e* is what it earned in the last *w* at most, with the same longest time *w*, in which no slope of the
-//!   class itself counts. So `∫ I` from *s* to `e − w` is at most what was sent, and that is at most
-//!   `Σ_S (b_j + r_j·(a − g_j))`, less the frame's own bits `c`. With `r_j <= I_j`:
-//!   `e − a <= w + (Σ_S b_j − c) / min(Σ_S I_j, ceiling)`.
-//! - Any `S` with the frame's own stream may be: the greatest quotient over all of them holds. It is found by taking the others by
-//!   falling `b_j / I_j` as long as that raises it. Above the ceiling all bursts count, if a bandwidth test keeps those granted at a
-//!   time within it: no more comes in the long run then than is served. Without such a test there is no bound.
-//! - So a stream alone, with a large burst and a small slope, may wait longer than beside others: the set of all streams is not
-//!   the worst one.
+//! - Let *s* be the last instant with an empty queue and no negative credit before a frame that comes at *a* and
+//!   starts at *e*, `S` the streams granted at some time since *s* and up to *a*, `g_j` when (not before *s*).
+//!   idleSlope does not fall in between. As in `credit_based.rs` the credit at *e* is at most what was earned in the
+//!   last *w*, with the same longest time *w*, in which no slope of the class itself counts. So `∫ I` from *s* to `e −
+//!   w` is at most what was sent, and that is at most `Σ_S (b_j + r_j·(a − g_j))`, less the frame's own bits `c`. With
+//!   `r_j <= I_j`: `e − a <= w + (Σ_S b_j − c) / min(Σ_S I_j, ceiling)`.
+//! - Any `S` that contains the frame's own stream is possible: the greatest quotient over all of them holds. It is
+//!   found by adding the others by falling `b_j / I_j` as long as that raises it. Above the ceiling all bursts count,
+//!   if a bandwidth test keeps those granted at a time within it: in the long run no more comes then than is served.
+//!   Without such a test there is no bound.
+//! - So a stream alone, with a large burst and a small slope, may wait longer than together with others: the set of
+//!   all streams is not the worst one.
 //!
-//! Bursts are token buckets over the whole run, so a stream that comes and goes brings its burst once.
-//! Not here: the other terms of the class, which reckon with the ceiling (`credit_based.rs`), and other orders than first come, first served.
+//! Bursts are token buckets over the complete run, so a stream that comes and goes adds its burst once. Not here: the
+//! other terms of the class, which use the ceiling (`credit_based.rs`), and other orders than first come, first
+//! served.
 
 use tautwire_units::Bytes;
 
@@ -64,8 +67,9 @@ struct Need {
     slope: u64,
 }
 
-/// The longest that a frame waits, beside `held`, the longest time in which its class sends nothing: none if a stream sends more
-/// than was reserved for it, or more may be granted than is served. `port`: the ceiling, and whether grants are tested; `charged`: charged bits to one of the wire; `overhead`: octets charged beside a frame.
+/// The longest wait of a frame, given `held`, the longest time in which its class sends nothing: none if a stream
+/// sends more than was reserved for it, or more may be granted than is served. `port`: the ceiling, and whether grants
+/// are tested; `charged`: charged bits per bit on the wire; `overhead`: octets charged in addition to a frame.
 pub(crate) fn wait_max(
     granted: impl Iterator<Item = Granted>,
     port: (u64, bool),
@@ -100,7 +104,7 @@ pub(crate) fn wait_max(
     }
     let mut most = 0;
     for (number, need) in needs.iter().enumerate() {
-        // The first `others` of the rest, beside the stream itself.
+        // The first `others` of the rest, in addition to the stream itself.
         let with = |others: usize| {
             let (burst, slope) = sums[others + usize::from(others > number)];
             let (burst, slope) =

@@ -1,14 +1,14 @@
-//! Response times under strict priority with frames kept whole: all frames of the busy period, non-preemptive blocking.
+//! Response times under strict priority, frame by frame: all frames of the busy period, non-preemptive blocking.
 //!
-//! What comes, comes in whole frames (`stairs.rs`). A frame that comes *a* after the start of the busy period of its class starts at
-//! the least *s* with
+//! Arrivals are frame by frame (`stairs.rs`). A frame that comes *a* after the start of the busy period of its class
+//! starts at the least *s* with
 //!
 //! `s·R >= L_low + hp(s) + sp(a) − own`, `hp(t)` and `sp(t)` bits of frames above and of the class within a closed window of *t*,
 //!
-//! and waits `s − a`. The greatest wait lies at an *a* at which a frame of the class may come, and all of these are looked at until
-//! the busy period ends: a later frame of the class may wait longer than the first. What has no frames of one size counts by its
-//! curve, and of higher classes never more than the curve of all of them says. What waits is most at such an *a*, too: what came less
-//! what the line has left to the class by then.
+//! and waits `s − a`. The greatest wait occurs at an *a* at which a frame of the class may come, and all of these are
+//! examined until the busy period ends: a later frame of the class may wait longer than the first. Streams with
+//! several frame sizes count by their curve, and higher classes never more than by the curve of all of them. The
+//! backlog is greatest at such an *a*, too: the arrivals less what the line has left to the class by then.
 //! Sources: Davis, Burns, Bril and Lukkien, Controller Area Network schedulability analysis: refuted, revisited and revised,
 //! Real-Time Systems 35, 2007 (all instances); FIFO within a class as in `queue_bound.rs`.
 
@@ -89,7 +89,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The same of no more than was asked for before, of a frame that starts at `at` or later.
+    /// The same for no more bits than before, of a frame that starts at `at` or later.
     fn free_again(&self, own: u128, at: u64) -> Option<u64> {
         let fixed = self.latency + own;
         let capped = self.served(fixed, self.cap);
@@ -106,7 +106,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What has come of higher classes before an instant, up to which their frames were asked for, micro-bits.
+    /// The bits of higher classes before an instant, up to which their frames were enumerated, micro-bits.
     pub(crate) fn above(&self, now: u64) -> Option<u128> {
         let by = |curve: &Curve| curve.lines().iter().map(|line| line.burst + volume(line.rate, now)).min();
         let place = self.jumps.partition_point(|(time, _)| *time < now.max(1));

@@ -1,6 +1,6 @@
 //! What is proven.
 //!
-//! Lists stand in the order of the network's: `streams[i]` is stream *i*, its `hops[j]` hop *j*.
+//! Lists have the order of the network's: `streams[i]` is stream *i*, its `hops[j]` hop *j*.
 
 use tautwire_model::Network;
 use tautwire_model::network::{Stream, StreamIndex};

@@ -25,7 +25,7 @@ use crate::windows::Windows;
 
 /// A mechanism that may serve ports of a network.
 pub(crate) trait ServiceKind: Sync {
-    /// Why a session analyses a network in which it serves as a whole; none where it does not serve.
+    /// Why every step of a session analyses a network with this service completely; none where it does not serve.
     fn why_not_stepwise(&self, network: &Network) -> Option<&'static str>;
 
     /// Whether it settles itself how responses come and what hosts do that serve both ways.
@@ -39,8 +39,8 @@ pub(crate) trait ServiceKind: Sync {
         Vec::new()
     }
 
-    /// Whom stated failures silence, though its frames pass none of these; `misses` says whether frames of a stream may be lost
-    /// on their way to a node, and nothing of one that is no listener.
+    /// Nodes that stated failures silence, although their frames do not pass any of these; `misses` is true if frames
+    /// of a stream may be lost on their path to a node, and false for a node that is no listener.
     fn silences(&self, _network: &Network, _misses: Misses<'_>) -> Vec<Silence> {
         Vec::new()
     }
@@ -118,7 +118,7 @@ pub(crate) struct Hosts {
     pub(crate) responses: Vec<Option<Handed>>,
 }
 
-/// What is told of a hop beside its times.
+/// Facts about a hop in addition to its times.
 #[derive(Debug)]
 pub(crate) struct Words {
     /// The formula of its bound, in words of the field, and where that is from.

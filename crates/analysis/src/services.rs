@@ -1,4 +1,4 @@
-//! The mechanisms that serve ports in ways of their own, in one list, and what the flow asks all of them.
+//! The list of the mechanisms with services, and the calls of the flow to all of them.
 //!
 //! A new mechanism is a line here and a file or folder of its own (CONTRIBUTING.md, "How to add a mechanism").
 
@@ -14,7 +14,7 @@ use crate::time_triggered::TimedLinks;
 /// All of them. What one carries no later one does.
 pub(crate) const KINDS: [&dyn ServiceKind; 4] = [&Slots, &Harts, &TimedLinks, &Gates];
 
-/// Why a session analyses a network as a whole, if a service makes it do so.
+/// Why every step of a session analyses a network completely, if a service requires it.
 pub(crate) fn why_not_stepwise(network: &Network) -> Option<&'static str> {
     KINDS.iter().find_map(|kind| kind.why_not_stepwise(network))
 }
@@ -29,7 +29,7 @@ pub(crate) fn doubts(network: &Network, bounds: &Bounds) -> Vec<u16> {
     KINDS.iter().flat_map(|kind| kind.doubts(network, bounds)).collect()
 }
 
-/// Whom stated failures silence, though its frames pass none of these.
+/// Nodes that stated failures silence, although their frames do not pass any of these.
 pub(crate) fn silences(network: &Network, misses: Misses<'_>) -> Vec<Silence> {
     KINDS.iter().flat_map(|kind| kind.silences(network, misses)).collect()
 }

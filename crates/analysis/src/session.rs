@@ -1,20 +1,19 @@
-//! Bounds of a network whose streams come, change and go: after each step only what it can disturb is
-//! analysed anew.
+//! Bounds of a network whose streams come, change and go: after each step only what it can affect is analysed again.
 //!
-//! A step touches the tables of the stream's own ports and of what it shares with others (`plan/`). From
-//! there a change spreads port by port in the order of dependencies (`graph.rs`): an entry whose passage is
-//! another makes its next ones stale, and with them the scheduler group, the overloaded stages and the
-//! policed virtual link that they have part in; a port evaluates what is stale and what hangs on it
-//! (`port_state.rs`); where nothing comes out otherwise than before, the change ends. Invariant: the bounds
-//! are those of [`bounds`](crate::bounds) of the network with the running streams alone, to the bit.
+//! A step changes the tables of the stream's own ports and of what it shares with others (`plan/`). From there a
+//! change propagates port by port in the order of dependencies (`graph.rs`): an entry with a changed passage makes its
+//! next ones stale, and with them the scheduler group, the overloaded stages and the policed virtual link to which
+//! they belong; a port evaluates what is stale and what depends on it (`port_state.rs`); where the results equal the
+//! earlier ones, the change ends. Invariant: the bounds are those of [`bounds`](crate::bounds) of the network with the
+//! running streams alone, to the bit.
 //!
-//! With slack (`slack.rs`, [`Session::allow_slack`]) what is kept of a passage may stand above what follows from
-//! those before it: a change that stays below ends there, and a stream that goes is first looked at when the
-//! next one comes. All bounds are then upper bounds; [`Session::tighten`] makes them those of the whole analysis.
+//! With slack (`slack.rs`, [`Session::allow_slack`]) a kept passage may be above the one that follows from those
+//! before it: a change that stays below it ends there, and the removal of a stream is first evaluated when the next
+//! one comes. All bounds are then upper bounds; [`Session::tighten`] makes them those of the complete analysis.
 //!
-//! Analysed as a whole again and again: cycles of ports, each one that is touched; and all of a network
-//! in which a mechanism serves ports (`services.rs`), with protocol stacks in hosts or with responses, of which those
-//! to what does not run never come ([`Session::why_not_stepwise`] names it).
+//! Always analysed completely: cycles of ports, each one that is affected; and a network in which a mechanism serves
+//! ports (`services.rs`), with protocol stacks in hosts or with responses; responses to streams that do not run never
+//! come ([`Session::why_not_stepwise`] gives the reason).
 
 use std::collections::BTreeSet;
 
@@ -54,14 +53,14 @@ pub struct Session<'network> {
     complete: Option<Bounds>,
     /// None: what is kept is what is proven.
     slack: Option<Slack>,
-    /// Ports of which something is kept that stands above what is proven, and all of them.
+    /// Per port whether a kept value is above the proven one, and the list of such ports.
     is_loose: Vec<bool>,
     loose: Vec<u32>,
     /// What may hold more than it takes.
     fill: Fill,
     /// Whether a stream has frames that a port on its way does not take.
     has_oversized: bool,
-    /// The order of the graph in which `waiting` stands.
+    /// The version of the graph's order that `waiting` uses.
     orders: u64,
     /// Whether a step goes to a port; empty where it goes to all.
     reach: Vec<bool>,
@@ -107,12 +106,12 @@ impl<'network> Session<'network> {
         }
     }
 
-    /// From now on what is kept may stand above what is proven, by a part of `2^-shift` of each time, so that
-    /// a step seldom spreads beyond the ports of its stream; without a shift no longer, for what is evaluated.
+    /// From now on a kept value may be above the proven one, by a part of `2^-shift` of each time, so that a step
+    /// seldom propagates beyond the ports of its stream; without a shift no longer, for what is evaluated.
     ///
-    /// Nothing has slack where every step analyses the whole network, where streams share virtual links (what is
-    /// proven of one may be more when another goes), and while ports depend on each other in a cycle (the least
-    /// bounds that reproduce themselves are not always what is found there).
+    /// Nothing has slack where every step analyses the network completely, where streams share virtual links (the
+    /// proven bound of one may rise when another leaves), and while ports depend on each other in a cycle (there the
+    /// result is not always the least set of bounds that reproduce themselves).
     pub fn allow_slack(&mut self, shift: Option<u32>) {
         let can = self.complete.is_none() && self.analysis.plan.policers.is_empty();
         self.slack = shift.filter(|_| can).map(|shift| Slack { shift: shift.min(63) });
@@ -121,13 +120,13 @@ impl<'network> Session<'network> {
         }
     }
 
-    /// Whether all bounds are those of the whole analysis.
+    /// Whether all bounds are those of the complete analysis.
     #[must_use]
     pub fn is_tight(&self) -> bool {
         self.loose.is_empty() && self.waiting.is_empty()
     }
 
-    /// Makes all bounds those of the whole analysis, once; the next steps may give slack again.
+    /// Makes all bounds those of the complete analysis, once; the next steps may give slack again.
     pub fn tighten(&mut self) {
         self.begin_step();
         let slack = self.slack.take();
@@ -135,8 +134,8 @@ impl<'network> Session<'network> {
         self.slack = slack;
     }
 
-    /// Makes what is proven of running streams that of the whole analysis, and of all on which their ports depend. What
-    /// depends on these stays as it is, at or above what is proven.
+    /// Makes the bounds of running streams, and of all on which their ports depend, those of the complete analysis.
+    /// Bounds that depend on these stay as they are, at or above the proven ones.
     ///
     /// # Panics
     /// If one of them does not run.
@@ -186,7 +185,7 @@ impl<'network> Session<'network> {
         self.slack.filter(|_| !self.graph.is_cyclic)
     }
 
-    /// Why every step analyses the whole network, if it does.
+    /// Why every step analyses the network completely, if it does.
     #[must_use]
     pub fn why_not_stepwise(&self) -> Option<&'static str> {
         why_not_stepwise(self.analysis.plan.network)
@@ -320,9 +319,9 @@ impl<'network> Session<'network> {
         Bounds { streams, ports: self.analysis.ports.clone(), overflows: self.analysis.overflows() }
     }
 
-    /// The first running stream of those that ask for it of which a frame may be lost although nothing fails, the listener, and
-    /// the limit that may be too small. Looked at is what steps have changed since it was asked last, and what was too small
-    /// then.
+    /// The first running stream, of those selected by `asks`, of which a frame may be lost without a failure, the
+    /// listener, and the limit that may be too small. Examined are the changes since the last call, and the limits
+    /// that were too small then.
     pub fn may_be_lost(&mut self, asks: impl Fn(&Stream) -> bool) -> Option<(StreamIndex, usize, Limit)> {
         let overflows = match &self.complete {
             Some(bounds) => bounds.overflows.clone(),
@@ -428,7 +427,7 @@ impl<'network> Session<'network> {
         }
     }
 
-    /// What is kept of a port stands above what is proven.
+    /// A kept value of a port is above the proven one.
     fn loosen(&mut self, port: u32) {
         if !std::mem::replace(&mut self.is_loose[port as usize], true) {
             self.loose.push(port);
@@ -543,7 +542,7 @@ impl<'network> Session<'network> {
     }
 }
 
-/// Why a network is analysed as a whole.
+/// Why a network is analysed completely.
 fn why_not_stepwise(network: &Network) -> Option<&'static str> {
     if let Some(why) = services::why_not_stepwise(network) {
         return Some(why);

@@ -10,7 +10,7 @@ use crate::clock::PS_PER_S;
 use crate::curve::{Line, MICRO, span, volume};
 use crate::timeline::ShaperRange;
 
-/// Parts in a whole.
+/// Parts per billion in one.
 const PPB: u128 = 1_000_000_000;
 
 /// A scheduler as the slowest and coarsest it may be.
@@ -38,15 +38,15 @@ pub(crate) struct Frames {
 
 /// What a scheduler surely passes: a choice of buckets, any of which it passes.
 ///
-/// One without a tick is exact: only an assigned time is rounded, to the picosecond, and in a whole run what schedulers of
-/// other rates in its group round is less than another. For one that computes in ticks:
+/// One without a tick is exact: only an assigned time is rounded, to the picosecond, and in a complete run the
+/// roundings of schedulers of other rates in its group sum to less than another one. For one that computes in ticks:
 ///
-/// Let τ be what rounding adds to the duration of a frame and E the time to fill the bucket, rounded
-/// down. If the longest duration exceeds E by δ, every frame may find its bucket short by δ. A machine
-/// with durations and E longer by δ is never earlier, and its frames fit its bucket; it passes
-/// `(l/(l/CIR + τ + δ), (E + δ)` at that rate`)` for the smallest frame `l`. If all frames have one
-/// length, of which the bucket holds `n` exactly, more than the bucket is a whole frame more, so that
-/// the roundings of `n + 1` durations may be charged to the rate and the whole bucket counts.
+/// Let τ be the rounding of a frame's duration and E the time to fill the bucket, rounded down. If the longest
+/// duration exceeds E by δ, every frame may find its bucket short by δ. A machine with durations and E longer by δ is
+/// never earlier, and its frames fit its bucket; it passes `(l/(l/CIR + τ + δ), (E + δ)` at that rate`)` for the
+/// smallest frame `l`. If all frames have one length, of which the bucket holds `n` exactly, more than the bucket is
+/// at least one frame more, so the roundings of `n + 1` durations may be charged to the rate and the full bucket
+/// counts.
 pub(crate) fn slowest(range: &ShaperRange, tick: Option<Duration>, frames: Frames) -> Choice {
     let deviation = u128::from(range.deviation_ppb);
     let low = (u128::from(range.rate_min) * (PPB - deviation.min(PPB - 1)) / PPB).max(1);

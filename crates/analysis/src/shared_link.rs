@@ -1,10 +1,10 @@
 //! Sub-virtual-links of one virtual link at a port: together one largest frame a BAG.
 //!
-//! One regulator lets all of them through, and one policer of a switch, a frame at a time. So what all
-//! bring is no more than `Lmax + Lmax/BAG · t`, grown by the greatest difference of two frames' ways
-//! since, whichever sub-virtual-links they are of: from the least way of any to the greatest way of any.
-//! That holds beside what each of them promises. Not here: what the regulator and the policer let through
-//! (`virtual_link.rs`). Invariant: those of one link come to a port by one lane, for their routes are one.
+//! One regulator passes all of them, and one policer of a switch, a frame at a time. So their common arrivals are at
+//! most `Lmax + Lmax/BAG · t`, increased by the greatest difference of two frames' delays since, whichever
+//! sub-virtual-links they belong to: from the least delay of any to the greatest delay of any. That holds in addition
+//! to the promise of each. Not here: the output of the regulator and the policer (`virtual_link.rs`). Invariant: those
+//! of one link come to a port by one lane, because they have one route.
 
 use crate::curve::{Curve, Line, crossing};
 use crate::plan::signed;
@@ -15,8 +15,8 @@ use crate::port_plan::PortPlan;
 pub(crate) struct Share {
     /// The virtual link.
     pub(crate) link: u16,
-    /// What the shaper lets through of the whole link, if all its frames are as long as this one's are at
-    /// most: bits of the wire here, rate in true time.
+    /// The output of the shaper for the complete link, if all its frames are at most as long as this one's: bits on
+    /// the wire here, rate in true time.
     pub(crate) line: Line,
     /// From the shaper to the queue, greatest.
     pub(crate) most: u64,

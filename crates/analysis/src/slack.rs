@@ -1,15 +1,15 @@
-//! Slack: what is kept of a passage, of what a class sends or does to lower ones, or of the terms by which its entries
-//! pass, may stand above what was last proven of it.
+//! Slack: kept values of a passage, of a class's output or its interference with lower ones, or of the terms by which
+//! its entries pass, may be above the last proven ones.
 //!
-//! A bound at a port is proven for all that may come within what the ports before it are known to let through.
-//! If more is assumed of these than they let through, the bound is greater and still a bound. So what is kept need
-//! not follow each change: a change that stays below it ends there, and nothing behind it is evaluated. Invariant
-//! of a session with slack: every time and burst that is kept is at least the one that follows from those kept
-//! before it; where all are equal, the bounds are those of the whole analysis.
+//! A bound at a port is proven for all arrivals within the known output of the ports before it. If a greater output is
+//! assumed, the bound is greater and still a bound. So a kept value need not follow each change: a change that stays
+//! below it ends there, and nothing behind it is evaluated. Invariant of a session with slack: every kept time and
+//! burst is at least the one that follows from those kept before it; where all are equal, the bounds are those of the
+//! complete analysis.
 //!
-//! Slack is given when what is kept is exceeded: a part of the time itself, but of a stream with a deadline no more
-//! than a share of what its deadline leaves. That of a class's terms is given to all its entries together, so that they
-//! are exceeded together; an entry whose deadline leaves less passes by the terms without it.
+//! Slack is added when a kept value is exceeded: a part of the time itself, but for a stream with a deadline no more
+//! than a share of the time that its deadline leaves. The slack of a class's terms is added to all its entries
+//! together, so that they are exceeded together; an entry whose deadline leaves less passes by the terms without it.
 
 use crate::analysis::Analysis;
 use crate::contribution::Offered;

@@ -1,8 +1,8 @@
-//! What comes in whole frames: of each lane its streams frame by frame, and no more than its line lets through.
+//! Arrivals frame by frame: of each lane the frames of its streams, limited by the rate of its line.
 //!
-//! A stream whose frames are all of one size brings, of `b + r·t` bits, as many frames as are whole ([`Step`]). What comes by one line is
-//! at most what that line carries, again in whole frames ([`ByLine`]). So a lane brings the lesser of the two, and jumps at instants
-//! that [`Frames`] gives one after the other.
+//! A stream whose frames are all of one size has, of `b + r·t` bits, only complete frames ([`Step`]). Arrivals by one
+//! line are at most what that line carries, again in complete frames ([`ByLine`]). So the arrivals of a lane are the
+//! lesser of the two, and jump at instants that [`Frames`] gives one after the other.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,7 +13,7 @@ use tautwire_units::Bytes;
 use crate::curve::{Curve, Line, MICRO, scaled, span_floor, volume};
 use crate::windows::Jumps;
 
-/// Sizes of frames of a class for which a response time each is sought; of more, for the least and the largest.
+/// The number of frame sizes of a class up to which each gets a response time; of more, the least and the largest do.
 const SIZES_MAX: usize = 8;
 
 /// What comes of one stream, whose frames are all of one size.
@@ -54,7 +54,7 @@ impl Step {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ByLine {
     pub(crate) step: Step,
-    /// Bits beyond whole steps: where frames have several sizes, what has begun to come counts as a step.
+    /// Bits in addition to complete steps: where frames have several sizes, a frame that has begun counts as a step.
     pub(crate) more: u64,
 }
 
@@ -72,14 +72,14 @@ impl ByLine {
     }
 }
 
-/// What comes by one lane in whole frames.
+/// The arrivals by one lane, frame by frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LaneStairs {
     pub(crate) steps: Vec<Step>,
     pub(crate) line: Option<ByLine>,
 }
 
-/// What comes to a class, or to all above it: lanes in whole frames, and the rest.
+/// The arrivals of a class, or of all above it: lanes frame by frame, and the rest.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Stairs {
     pub(crate) lanes: Vec<LaneStairs>,
@@ -107,7 +107,7 @@ impl Stairs {
         }
     }
 
-    /// What a curve says, in steps of so many bits: a step more, so that they are never below it.
+    /// A curve in steps of so many bits: one step more, so that the steps are never below it.
     pub(crate) fn in_steps(curve: &Curve, bits: u64) -> Option<Self> {
         let (steep, flat) = (*curve.lines().first()?, *curve.lines().last()?);
         let more = |line: Line| Line { burst: line.burst + u128::from(bits) * MICRO, ..line };
@@ -150,12 +150,12 @@ impl Stairs {
         self.lanes.iter().flat_map(|lane| &lane.steps)
     }
 
-    /// Whether all of it comes in whole frames.
+    /// Whether all arrivals are frame by frame.
     pub(crate) fn is_integral(&self) -> bool {
         self.rest == Curve::zero()
     }
 
-    /// Sizes of frames, in bits, of which a response time each is sought, the least first.
+    /// Frame sizes, in bits, that each get a response time, the least first.
     pub(crate) fn sizes(&self) -> Vec<u64> {
         let mut sizes: Vec<u64> = Vec::new();
         for step in self.steps() {
@@ -170,7 +170,8 @@ impl Stairs {
         sizes
     }
 
-    /// In bits that are charged with so many octets beside each frame, at most `ratio` of them to one of the wire; none of the rest.
+    /// In charged bits, with so many octets in addition to each frame, at most `ratio` charged bits per bit on the
+    /// wire; none of the rest.
     pub(crate) fn charged(&self, overhead: u64, ratio: (u64, u64)) -> Self {
         let bits = |wire: u64| wire - Bytes::MEDIA_OVERHEAD.bits().get() + overhead * 8;
         let charged = |step: &Step| {
@@ -212,7 +213,7 @@ impl Reached {
 /// The place of a line among the steps of a lane.
 const LINE: u32 = u32::MAX;
 
-/// Bits that come in whole frames, jump by jump in order of time.
+/// Bits of complete frames, jump by jump in order of time.
 pub(crate) struct Frames<'a> {
     lanes: &'a [LaneStairs],
     reached: Vec<Reached>,
@@ -228,7 +229,7 @@ pub(crate) struct Frames<'a> {
 }
 
 impl<'a> Frames<'a> {
-    /// At the start of a window, when all has come that may come at once; nothing that comes later than `until` is told.
+    /// The start of a window, when all frames have come that may come at once; frames later than `until` are not given.
     pub(crate) fn of(stairs: &'a Stairs, until: u64) -> Self {
         let lanes = &stairs.lanes[..];
         let mut frames = Self {

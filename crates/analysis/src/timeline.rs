@@ -128,7 +128,7 @@ impl Timeline {
         }
     }
 
-    /// What a stream's talker promises over the whole run.
+    /// The promise of a stream's talker over the complete run.
     pub(crate) fn arrival(&self, stream: &Stream, number: u32) -> Option<ArrivalCurve> {
         self.curves.get(&number).copied().unwrap_or(stream.arrival)
     }

@@ -55,7 +55,7 @@ pub enum Unbounded {
         /// Where.
         port: PortIndex,
     },
-    /// An ATS shaper stands behind something that does not keep the order of its group.
+    /// An ATS shaper comes after something that does not keep the order of its group.
     NotFifoUpstream {
         /// Where.
         port: PortIndex,
@@ -95,7 +95,7 @@ pub enum Unbounded {
 pub struct Why {
     /// Its name in results: `slots-meet`.
     pub name: &'static str,
-    /// A sentence's part, with `{port}` where the port stands.
+    /// A part of a sentence, with `{port}` in place of the port.
     pub text: &'static str,
 }
 

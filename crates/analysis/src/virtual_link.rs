@@ -37,7 +37,7 @@ use crate::unbounded::Unbounded;
 /// A busy period of sub-virtual-links beyond this is none.
 const BUSY_MAX: u64 = 1_000_000_000_000_000;
 
-/// Parts in a whole.
+/// Parts per billion in one.
 const PPB: u128 = 1_000_000_000;
 
 /// A stream's virtual link, as its end system regulates it.
@@ -119,7 +119,7 @@ pub(crate) struct Messages {
 }
 
 impl Messages {
-    /// None if the application keeps no period over the whole run.
+    /// None if the application keeps no period over the complete run.
     pub(crate) fn of(network: &Network, number: u32, host: u64, learned: &Learned) -> Option<Self> {
         let stream = &network.streams[number as usize];
         let clock = &network.nodes[stream.talker.index()].clock;

@@ -1,16 +1,19 @@
-//! Classes that may send in windows alone, as bounds reckon with them: what is taken of their time, and what goes before them.
+//! Classes that may send in windows alone, in the form of bounds: the time that is taken from them, and the frames
+//! that go before them.
 //!
-//! A class in its window is served as if it had no windows, but for a frame that is under way when the window opens and the end of the
-//! window, where a frame need not fit. All other time is *taken*: it goes before the class as frames above it do, each part of it as soon as
-//! it begins ([`Jumps`]). So all methods of `port.rs` hold: from the instant at which the class has its first frame, its usable time
-//! is spent on one lower frame, on frames above and on its own.
+//! A class in its window is served as if it had no windows, except for a frame that is in transmission when the window
+//! opens and the end of the window, where a frame need not fit. All other time is *taken*: it goes before the class as
+//! frames above it do, each part of it as soon as it begins ([`Jumps`]). So all methods of `port.rs` hold: from the
+//! instant at which the class has its first frame, its usable time is spent on one lower frame, on frames above and on
+//! its own.
 //!
-//! What goes above is more than comes from that instant on: a class above may have waited for a window of its own ([`Part::late`]), so its
-//! frames are those that came within a time longer by its longest wait. And it is no more than its own windows let into those of
-//! the class ([`ClassWindows::above`]). Where a class above may always send, an instant can be chosen at which none of it waits.
+//! The interference from above is more than the arrivals from that instant on: a class above may have waited for a
+//! window of its own ([`Part::late`]), so its frames are those that came within a time longer by its longest wait. And
+//! it is no more than its own windows let into those of the class ([`ClassWindows::above`]). Where a class above may
+//! always send, an instant can be chosen at which none of it waits.
 //!
-//! Credit (`credit_based.rs`) is reckoned in the time in which it is earned ([`CreditWindows`]).
-//! Who makes these windows: services. Not here: how long they are.
+//! Credit (`credit_based.rs`) is computed in the time in which it is earned ([`CreditWindows`]). Services make these
+//! windows. Not here: how long they are.
 
 use std::sync::Arc;
 
@@ -26,7 +29,7 @@ pub(crate) const TIME: u64 = 1_000_000_000_000;
 /// The most time that is taken in a closed window, each part counted as soon as it begins: steps that come again with a period.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Jumps {
-    /// Taken beside, once, at the begin; the steps come so much later then.
+    /// Time that is taken once in addition, at the begin; the steps come so much later then.
     pub(crate) once: u64,
     pub(crate) later: u64,
     pub(crate) period: u64,
@@ -114,7 +117,7 @@ pub(crate) struct CreditWindows {
     pub(crate) unearned: Taken,
     /// Of the time in which it is, what is not usable: a curve over that time.
     pub(crate) blocked: Curve,
-    /// Time that passes beside so much of that time, at most.
+    /// Time that passes in addition to so much of that time, at most.
     pub(crate) beside: Line,
     /// The most of that time in a window.
     pub(crate) earning: Curve,
@@ -201,7 +204,7 @@ impl Above {
     }
 }
 
-/// What a line says of a time in which so much more passes beside.
+/// A line over a time in which so much more passes in addition.
 fn stretched(line: Line, beside: Line) -> Line {
     let more = scaled(u128::from(line.rate), beside.rate, TIME);
     let rate = line.rate.saturating_add(u64::try_from(more).unwrap_or(u64::MAX));

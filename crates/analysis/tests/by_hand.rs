@@ -103,7 +103,7 @@ fn two_bursts_that_meet_wait_for_what_both_lines_bring() {
     let streams = stream("one", "a", 0, burst) + &stream("other", "b", 0, burst);
     let bounds = bounds(&star("", &streams));
     // Eight frames, the first two at once and the last two 3 line times later: four times 12.336 us.
-    // Beside that only what the streams' rate adds while the burst comes (4.9 Mbit/s for 37 us, twice).
+    // In addition only what the streams' rate adds while the burst comes (4.9 Mbit/s for 37 us, twice).
     let wait = hop_ns(&bounds, 0, 1) - SENT_NS;
     assert!((4 * 12_336..4 * 12_336 + 2 * 184).contains(&wait), "{wait}");
 }

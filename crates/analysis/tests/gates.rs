@@ -161,7 +161,7 @@ impl Port {
         Some(next)
     }
 
-    /// Whether credit stands still as the head of the queue does not fit.
+    /// Whether credit is constant while the head of the queue does not fit.
     fn is_in_guard(&self, class: usize, now: u64, queues: &Queues) -> bool {
         self.is_frozen_in_guard
             && queues[class].front().is_some_and(|(_, number)| {

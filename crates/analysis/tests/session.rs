@@ -1,4 +1,4 @@
-//! A session's bounds are those of the whole analysis, to the bit, whatever came, changed and went before.
+//! A session's bounds are those of the complete analysis, to the bit, whatever came, changed and went before.
 
 use tautwire_analysis::{Accuracy, Bounds, Limit, Session, Unbounded, bounds_by, losses};
 use tautwire_generate::{Backbone, Dice, KINDS, Topology, random_network, random_virtual_links};
@@ -6,14 +6,14 @@ use tautwire_model::Network;
 use tautwire_model::network::{NodeKind, StreamIndex, Traffic, TransmissionSelection};
 use tautwire_units::Duration;
 
-/// The bounds of the running streams alone, with streams in reasons numbered as in the whole network.
+/// The bounds of the running streams alone, with streams in reasons numbered as in the full network.
 fn anew(network: &Network, running: &[StreamIndex]) -> Bounds {
     let mut bounds = bounds_by(&network.with_only(running), Accuracy::Curves);
     bounds.number_anew(running);
     bounds
 }
 
-/// The first of the running streams of which a frame may be lost, its listener and the limit, as the whole analysis has it.
+/// The first of the running streams of which a frame may be lost, its listener and the limit, by the complete analysis.
 fn first_lost(network: &Network, running: &[StreamIndex]) -> Option<(StreamIndex, usize, String)> {
     let only = network.with_only(running);
     let losses = losses(&only, &bounds_by(&only, Accuracy::Curves));
@@ -45,7 +45,7 @@ fn difference(one: &Bounds, other: &Bounds) -> String {
     }
 }
 
-/// Streams come and go at random; after every `every` steps all bounds are held against the whole analysis.
+/// Streams come and go at random; after every `every` steps all bounds are compared with the complete analysis.
 /// Returns how many ports the steps evaluated.
 fn come_and_go(name: &str, network: &Network, dice: &mut Dice, steps: usize, every: usize) -> usize {
     let mut session = Session::new(network);
@@ -100,8 +100,8 @@ fn come_and_go(name: &str, network: &Network, dice: &mut Dice, steps: usize, eve
     evaluated
 }
 
-/// Streams come and go at random with slack: what is kept is never below what the whole analysis proves, and is
-/// equal to it once it is tightened. Returns how many ports the steps evaluated.
+/// Streams come and go at random with slack: kept values are never below those that the complete analysis proves, and
+/// are equal to them once they are tightened. Returns how many ports the steps evaluated.
 fn with_slack(name: &str, network: &Network, dice: &mut Dice, steps: usize) -> usize {
     let mut session = Session::new(network);
     let mut evaluated = 0;
@@ -227,7 +227,7 @@ streams:
     assert_eq!(session.bounds(), anew(&network, &[answer]));
 }
 
-/// Of every kind there is: those that are analysed as a whole, too.
+/// Of every kind there is: those that are analysed completely, too.
 #[test]
 fn of_every_kind() {
     for (name, draw) in KINDS {

@@ -1,8 +1,9 @@
 //! How long a CNC takes to admit a stream, with a CUC or with users that speak MSRP (IEEE Std 802.1Q-2022, 46.1.3).
 //!
-//! A request goes from entity to entity; each takes what it hears one after the other, each for its time. A channel between two
-//! nodes carries one message at a time: the next leaves when the one before is acknowledged, which takes both directions' frames and
-//! a pace at each end. With distributed users, the legs between end station and edge bridge are those of MSRP.
+//! A request goes from entity to entity; each processes received messages one after the other, each for its time. A
+//! channel between two nodes carries one message at a time: the next leaves when the one before is acknowledged, which
+//! takes both directions' frames and a pace at each end. With distributed users, the legs between end station and edge
+//! bridge are those of MSRP.
 
 use tautwire_model::central::CentralConfiguration;
 use tautwire_model::network::{NodeIndex, NodeKind, PortIndex, StreamIndex};
@@ -13,10 +14,10 @@ use super::totals::{Item, Load, Message, consistent, load};
 use super::{AdmissionBound, Context, NoAdmissionBound};
 use crate::delay::delay_max;
 
-/// With more that is asked for and given back, all of it is taken to be there at any time.
+/// With more requests and releases, all of them are assumed to occur at any time.
 const ITEMS_MAX: usize = 64;
 
-/// A leg of a request's way: the node that is told something, from which, and what it takes; or MSRP's own.
+/// A leg of a request's path: the receiving node, the sending one, and the processing time; or MSRP's own.
 #[derive(Clone, Copy, Debug)]
 enum Leg {
     Message(Message<u32>),
@@ -68,7 +69,7 @@ pub(super) fn bounds(
 }
 
 impl Central<'_> {
-    /// All that is asked for and given back, and the longest that anything of it takes.
+    /// All requests and releases, and the longest time that any of them takes.
     fn all(&self) -> Result<(Vec<Item<u32>>, u64), NoAdmissionBound> {
         let reservation = self.context.network.srp.as_ref().expect("stream reservation");
         let ready = self.msrp.ready()?;
@@ -84,7 +85,7 @@ impl Central<'_> {
             let (first, last) = span(causes);
             let pairs = self.pairs(reserved.stream);
             let messages = pairs.iter().flat_map(|pair| self.asked(pair));
-            // What was heard before all had found each other may count from then.
+            // Messages that were received before all neighbours had found each other may count from then.
             items.push(Item { first, last: last.max(ready), messages: messages.collect() });
             let ends = reserved.detach_at.iter().flatten().chain(reserved.withdraw_at.iter());
             if ends.clone().next().is_some() {
@@ -114,7 +115,7 @@ impl Central<'_> {
             for at in &instants {
                 let load = load(&items, *at, if everything { u64::MAX } else { assumed });
                 for pair in streams.iter().flat_map(|stream| self.pairs(*stream)) {
-                    // Given back, and asked for anew by who waited for it; bridge after bridge, which is to the safe side.
+                    // Released, and requested again by waiting listeners; bridge after bridge, which is to the safe side.
                     let mut legs = self.legs(&pair, &pair.bridges, &pair.bridges);
                     legs.extend(self.legs(&pair, &pair.bridges, &pair.bridges));
                     legs.extend(self.given_back(&pair).into_iter().map(Leg::Message));
@@ -137,7 +138,7 @@ impl Central<'_> {
         let load = load(items, at, if items.len() > ITEMS_MAX { u64::MAX } else { longest });
         let mut most = 0;
         for pair in &self.pairs(stream) {
-            // Bridges are told side by side: the slowest counts, when it is taken back and when it is made.
+            // Bridges are configured in parallel: the slowest counts, once for the removal and once for the reservation.
             for made in &pair.bridges {
                 let takes: &[u32] =
                     if self.settings.cuc.is_some() { &pair.bridges[..1] } else { &pair.bridges };
@@ -152,7 +153,7 @@ impl Central<'_> {
         Ok(most)
     }
 
-    /// What a way takes at most beside a load.
+    /// Upper bound of the time that a path takes under a load.
     fn time(&self, legs: &[Leg], load: &Load<u32>) -> Result<u64, NoAdmissionBound> {
         let mut sum = 0_u64;
         let mut directions = std::collections::BTreeSet::new();
@@ -232,7 +233,7 @@ impl Central<'_> {
         self.message(from, self.settings.cnc.0, &self.settings.cnc_processing)
     }
 
-    /// The test is work of the CNC, told by nobody else.
+    /// The test is work of the CNC, caused by no other node's message.
     fn test(&self) -> Message<u32> {
         let cnc = self.settings.cnc.0;
         self.message(cnc, cnc, &self.settings.computation)
@@ -243,14 +244,14 @@ impl Central<'_> {
         [self.message(cnc, bridge, &self.settings.configuration[bridge as usize]), self.to_cnc(bridge)]
     }
 
-    /// The test of a pair, its configuration, and what its users are told.
+    /// The test of a pair, its configuration, and the notices to its users.
     fn decided(&self, pair: &Pair) -> Vec<Message<u32>> {
         let cnc = self.settings.cnc.0;
         let mut messages = vec![self.test()];
         messages.extend(pair.bridges.iter().flat_map(|bridge| self.configure(*bridge)));
         match self.settings.cuc {
             Some(cuc) => {
-                // A refusal and, later, a verdict; the listener hears both, the talker of the change.
+                // A refusal and, later, a verdict; the listener receives both, the talker the change.
                 messages.push(self.message(cnc, cuc.0, &self.settings.cuc_processing));
                 messages.push(self.to_node(cuc.0, pair.listener));
                 messages.push(self.to_node(cuc.0, pair.talker));
@@ -278,7 +279,7 @@ impl Central<'_> {
             None => {
                 messages.push(self.to_cnc(pair.for_talker));
                 messages.push(self.to_node(cnc, pair.for_listener));
-                // A listener that asked before it knew of the stream says so, takes it back, and asks again.
+                // A listener that sent its request before it received the offer declares that, withdraws it, and requests again.
                 messages.extend([self.to_cnc(pair.for_listener); 3]);
                 messages.extend(self.decided(pair));
                 messages.extend(self.decided(pair));
@@ -312,8 +313,9 @@ impl Central<'_> {
         messages
     }
 
-    /// The way of a request: one entity after the other, over one bridge of those that are told side by side; `taken` are those
-    /// where it is taken back first, if a listener had asked before it knew of the stream.
+    /// The path of a request: one entity after the other, over one of the bridges that are configured in parallel;
+    /// `taken` are those where the reservation is removed first, if a listener had requested the stream before it
+    /// received the offer.
     fn legs(&self, pair: &Pair, taken: &[u32], made: &[u32]) -> Vec<Leg> {
         let cnc = self.settings.cnc.0;
         let of = |bridges: &[u32]| -> Vec<Leg> {

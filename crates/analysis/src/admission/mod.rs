@@ -43,13 +43,13 @@ pub enum NoAdmissionBound {
     Frames(StreamIndex),
     /// Messages may come faster than this node can take them.
     Processor(NodeIndex),
-    /// What is not answered in time is said again: the bound is above that time.
+    /// An unanswered message is repeated after this time: the bound is above it.
     Repeated(Duration),
     /// The shared medium's rule sets no least time between messages.
     NoLimit(NodeIndex),
 }
 
-/// The bounds of all streams that are reserved, or asked for, in a run; `bounds` are the network's.
+/// The admission bounds of all streams that are reserved, or requested, in a run; `bounds` are the network's.
 ///
 /// # Panics
 /// If `bounds` are those of another network.

@@ -1,16 +1,16 @@
 //! How long stream reservation among bridges takes (IEEE Std 802.1Q-2022, clauses 10.7 and 35).
 //!
 //! ```text
-//!  talker ─(say, frame, hear)─► bridge ─(say, frame, hear)─► … ─► listener, and the same way back
-//!  say    the opportunity: a window of 1.5 JoinTimes for every three MRPDUs that a port may have to fill, and the node's tick
-//!  frame  the bound of the port's MRPDUs
-//!  hear   the longest that a node's processor works without a pause at MRPDUs, of MVRP too, of all its neighbours
+//!  talker ─(declare, frame, process)─► bridge ─(declare, frame, process)─► … ─► listener, and the same way back
+//!  declare the opportunity: a window of 1.5 JoinTimes for every three MRPDUs that a port may have to fill, and the node's tick
+//!  frame   the bound of the port's MRPDUs
+//!  process the longest time that a node's processor works without a pause at MRPDUs, of MVRP too, of all its neighbours
 //! ```
 //!
-//! What is declared is said at the next opportunity that has room, and one MRPDU has room for what `VALUE_MAX` octets of each stream
-//! leave; who hears declares on at once. So the first declaration that nobody refuses goes from end to end in that time. Before a
-//! port knows that its neighbour is of the same domain, talkers are declared as failed: that is over when all have said their
-//! domains once.
+//! A declaration is sent at the next opportunity that has room, and one MRPDU has room for what `VALUE_MAX` octets of
+//! each stream leave; a receiver declares on at once. So the first declaration that is not refused passes from end to
+//! end in that time. Before a port knows that its neighbour is in the same domain, talkers are declared as failed:
+//! that is over when all have sent their domains once.
 
 use tautwire_core::srp::mrp::JoinRule;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
@@ -20,7 +20,7 @@ use tautwire_units::{Bytes, Duration};
 use super::{AdmissionBound, Context, NoAdmissionBound};
 use crate::delay::delay_max;
 
-/// Octets of what a port may have to say of a stream: talker advertise and failed in vectors of their own.
+/// Octets of the declarations of a stream at a port: talker advertise and failed in vectors of their own.
 const VALUE_MAX: u64 = 28 + 37;
 /// Octets of an MRPDU that streams have for certain: without version, ends, domains, and a value that found no room.
 const ROOM: u64 = 1_400;
@@ -36,7 +36,7 @@ const LONGEST: u64 = 1_000_000_000_000_000;
 pub(super) struct Msrp<'a> {
     context: &'a Context<'a>,
     reservation: &'a StreamReservation,
-    /// MRPDUs that a port needs to say all.
+    /// MRPDUs that a port needs for all declarations.
     mrpdus: u64,
     /// Per port: see [`Self::pass`].
     passes: Vec<Result<u64, NoAdmissionBound>>,
@@ -110,8 +110,9 @@ impl<'a> Msrp<'a> {
         Ok(pdus_of_port.saturating_add(self.context.frame(stream)?).saturating_add(self.hear(there)?))
     }
 
-    /// From a declaration to the MRPDU that says it. By induction over the MRPDUs of a port: the n-th comes when the one three
-    /// before it is a window old, or its own delay behind the one before it, and the node looks.
+    /// From a declaration to the MRPDU that carries it. By induction over the MRPDUs of a port: the n-th comes when
+    /// the one three before it is a window old, or its own delay after the one before it, and the node polls its
+    /// timers.
     fn declare_max(&self, node: NodeIndex) -> Result<u64, NoAdmissionBound> {
         let settings = self.settings(node);
         let looks = self.looks(node)?;
@@ -156,7 +157,7 @@ impl<'a> Msrp<'a> {
         })
     }
 
-    /// The least span that is as long as what comes in it asks for.
+    /// The least span that is as long as the work which arrives in it.
     fn rest(
         &self,
         node: NodeIndex,
@@ -176,8 +177,8 @@ impl<'a> Msrp<'a> {
         Err(NoAdmissionBound::Processor(node))
     }
 
-    /// Most MRPDUs of MSRP, and of MVRP, that a node hears in a span from all its neighbours: of each three in its window, shaken by
-    /// its frames' delays.
+    /// Most MRPDUs of MSRP, and of MVRP, that a node receives in a span from all its neighbours: three of each in its
+    /// window, with the jitter of its frames' delays.
     fn heard(&self, node: NodeIndex, span: u64) -> Result<[u64; 2], NoAdmissionBound> {
         let of_vlans = self.reservation.vlan_registration.as_ref().map(|vlans| &vlans.pdus);
         let mut sums = [0_u64; 2];

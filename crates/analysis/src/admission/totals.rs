@@ -1,8 +1,9 @@
-//! All messages that may be under way while one request is decided, and what they take altogether.
+//! All messages that may be in transit while one request is decided, and their total time.
 //!
-//! What is asked for or given back causes messages, each taken within a bound L behind its cause. So a request that is complete at
-//! `c` and answered within L meets no message whose cause ended before `c - 2 L`, and none whose cause begins behind `c + L`. L is the
-//! least number that is consistent with itself: were a message later than that, the first one to be would be so without one before it.
+//! Requests and releases cause messages, each processed within a bound L after its cause. So a request that is
+//! complete at `c` and answered within L meets no message whose cause ended before `c - 2 L`, and none whose cause
+//! begins after `c + L`. L is the least number that is consistent with itself: the first message to exceed it would
+//! need an earlier one that exceeds it.
 
 use std::collections::BTreeMap;
 

@@ -1,9 +1,10 @@
 //! Gates of scheduled traffic (IEEE Std 802.1Q-2022, 8.6.8.4): what they leave to each class of a port.
 //!
-//! A class whose gate shuts is served in its windows alone. `port.rs` makes these from the list, the frames that pass and what the device
-//! does at an edge; `windows.rs` says what bounds make of them. Gates of a clock that is corrected have no bound: a correction that
-//! comes in a window takes as much of it as it corrects. A list that changes has none either. Frames that are larger than queueMaxSDU are lost (`loss`).
-//! Not here: times of single streams in a schedule that keeps them apart.
+//! A class whose gate closes is served in its windows alone. `port.rs` computes these from the list, the frames that
+//! pass and the device's behaviour at an edge; `windows.rs` computes bounds with them. Gates of a clock that is
+//! corrected have no bound: a correction during a window shortens it by as much. A list that changes has none either.
+//! Frames that are larger than queueMaxSDU are lost (`loss`). Not here: times of single streams in a schedule that
+//! keeps them apart.
 
 mod periodic;
 mod port;
@@ -101,7 +102,7 @@ fn gated(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates) -
             Periodic::of(period, open.iter().map(|one| (one.open.as_ps(), one.close.as_ps())))
         }
     };
-    // A cycle that is no whole number of picoseconds is now and then longer by one.
+    // A cycle with a fraction of a picosecond is now and then longer by one.
     let uneven = u64::from(cycle.denominator() > 1);
     let timing = Timing {
         rate: port.rate,

@@ -1,8 +1,9 @@
 //! Times that come again with every cycle: sets of instants, and the most of them in any window.
 //!
-//! All in picoseconds. A set holds half-open parts `[from, to)` of one cycle. [`Periodic::most`] is the least concave curve above what a
-//! window of a length holds of it, and [`Periodic::jumps`] the same where a part counts whole as soon as it begins. Both are exact up to
-//! [`PARTS_MAX`] parts; of more, the shortest times between are taken to belong to the set. Not here: what is in these sets (`port.rs`).
+//! All in picoseconds. A set holds half-open parts `[from, to)` of one cycle. [`Periodic::most`] is the least concave
+//! curve above the time of the set in a window of a length, and [`Periodic::jumps`] the same where a part counts in
+//! full as soon as it begins. Both are exact up to [`PARTS_MAX`] parts; if there are more, the shortest gaps are
+//! counted as part of the set. Not here: how these sets are made (`port.rs`).
 
 use crate::curve::{Curve, Line, MICRO, volume};
 use crate::windows::{Jumps, TIME};
@@ -184,7 +185,8 @@ impl Periodic {
         Curve::least_of(steep.chain([flat, Line { burst: 0, rate: TIME }]).filter(|line| line.rate >= rate))
     }
 
-    /// The most of it in a closed window, each part counted whole as soon as it begins; with a time and some more before all of it, once.
+    /// The most of it in a closed window, each part counted in full as soon as it begins; with a time that is added
+    /// once before all of it.
     pub(super) fn jumps(&self, once: Once) -> Jumps {
         let joined = self.joined();
         let mut points = Vec::new();
@@ -205,7 +207,7 @@ impl Periodic {
     }
 }
 
-/// Tells of every part from which a window may begin, and of every one from there on within a cycle, how much all are up to it.
+/// Calls `tell` for every part from which a window may begin, and every later one within a cycle, with the sum of all parts up to it.
 fn each_window(parts: &[(u64, u64)], period: u64, mut tell: impl FnMut(u64, (u64, u64), u64)) {
     for (place, first) in parts.iter().enumerate() {
         let mut sum = 0;
@@ -295,7 +297,7 @@ mod tests {
         }
     }
 
-    /// Against every window of whole instants.
+    /// Compares with every window between integer instants.
     #[test]
     fn no_window_holds_more_than_its_curve_and_jumps() {
         for seed in 0..500 {

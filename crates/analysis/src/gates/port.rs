@@ -1,15 +1,16 @@
 //! From the gates of a port to the windows of its classes.
 //!
-//! In: when the gate of each class is open in a cycle, how large the frames of each are, and what the device does with them. Out: the time
-//! that is taken from each class, and how much of the rest each class above can have (`windows.rs`).
+//! In: when the gate of each class is open in a cycle, the frame sizes of each, and the device's behaviour. Out: the
+//! time that is taken from each class, and how much of the rest each class above can have (`windows.rs`).
 //!
-//! A frame that starts at the latest possible instant ends with the gate: the *guard* before a close is the time of the
-//! largest frame of the class, preamble and start delimiter included, and is taken whole (802.1Q-2022, 8.6.8.4). What is under way when
-//! the gate opens goes on: *blocking* at every opening, by a lower frame if the gate of its class is open across it, until that one shuts
-//! at the latest, and by the gap behind it. Edges may lie so far from where the list has them as
-//! clocks and ticks say ([`Timing::error`]). Before the first cycle the gates stand as `admin-gate-states` says: a class that is
-//! closed then has that time taken once; one that is open has less taken than in any cycle. Source: IEEE Std 802.1Q-2022, 8.6.8.4 and
-//! 8.6.9; time-division curve of Zhao, Pop and Craciunas, IEEE Access 2018, with frames kept whole and any overlap.
+//! A frame that starts at the latest possible instant ends with the gate: the *guard* before a close is the time of
+//! the largest frame of the class, preamble and start delimiter included, and is taken in full (802.1Q-2022, 8.6.8.4).
+//! A frame in transmission when the gate opens continues: *blocking* at every opening, by a lower frame if the gate of
+//! its class is open across it, until that gate closes at the latest, and by the gap after it. Edges may differ from
+//! those of the list by the error of clocks and ticks ([`Timing::error`]). Before the first cycle `admin-gate-states`
+//! holds: a class that is closed then has that time taken once; one that is open has less taken than in any cycle.
+//! Source: IEEE Std 802.1Q-2022, 8.6.8.4 and 8.6.9; time-division curve of Zhao, Pop and Craciunas, IEEE Access 2018,
+//! with frames kept whole and any overlap.
 
 use std::sync::Arc;
 
@@ -311,7 +312,7 @@ impl Gated {
     }
 }
 
-/// Time that is taken in every cycle, and once beside.
+/// Time that is taken in every cycle, and once in addition.
 fn taken(set: &Periodic, once: Once) -> Taken {
     if set.total() == 0 && once == Once::default() {
         return Taken::nothing();
@@ -342,7 +343,7 @@ fn blocked(openings: &[Opening], error: u64) -> Curve {
 fn beside(openings: &[Opening], closed: &Periodic, error: u64, once: u64) -> Line {
     let open: u64 = openings.iter().map(|one| (one.to - one.from).saturating_sub(2 * error).max(1)).sum();
     let rate = (u128::from(closed.total()) * u128::from(TIME)).div_ceil(u128::from(open.max(1)));
-    // All of a cycle's at once is more than any window has beside that rate.
+    // The total of a cycle at once is more than any window has in addition to that rate.
     let burst = u128::from(closed.total().saturating_add(once)) * MICRO;
     Line { burst, rate: u64::try_from(rate).unwrap_or(u64::MAX) }
 }

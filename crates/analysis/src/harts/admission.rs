@@ -5,9 +5,10 @@
 //!  node ─Add─► switch ─► ACMaster: test ─Config─► switch ─Reply─► ACMaster ─Replicate─► standby ─► ACMaster ─Ack─► node
 //! ```
 //!
-//! On its way a request meets every message at an entity, and every frame of the channel at a port, at most once (`totals.rs`). At a port the
-//! channel's server is as sure as that of a stream (`port.rs`). While nothing is lost and the bound is below the patience, what is
-//! tested is told to everybody once; who asks for what is not complete yet says so again, once in a patience.
+//! On its path a request waits for every message at an entity, and every frame of the channel at a port, at most once
+//! (`totals.rs`). At a port the channel's server gives the same guarantee as that of a stream (`port.rs`). While
+//! nothing is lost and the bound is below the patience, the result of a test is sent to all once; a node whose request
+//! is not complete yet repeats it, once in a patience.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -25,9 +26,9 @@ use crate::delay::delay_max;
 
 /// Octets of a control message's frame.
 const FRAME: Bytes = Bytes::new(64);
-/// With more that is asked for and given back, all of it is taken to be there at any time.
+/// With more requests and releases, all of them are assumed to occur at any time.
 const ITEMS_MAX: usize = 64;
-/// How often a message comes that may be said again within twice a bound that is below the patience.
+/// How often a message may come that is repeated within twice a bound that is below the patience.
 const REPEATED: u64 = 3;
 
 /// Who takes a message: one after the other, each for its time.
@@ -55,7 +56,7 @@ struct Admissions<'a> {
     channels: BTreeMap<PortIndex, Result<Channel, NoAdmissionBound>>,
 }
 
-/// The bounds of all streams that are asked for.
+/// The admission bounds of all requested streams.
 pub(crate) fn bounds(context: &Context<'_>) -> Vec<AdmissionBound> {
     let harts = context.network.harts.as_ref().expect("a network with HaRTES");
     let settings = harts.admission.as_ref().expect("central admission");
@@ -118,12 +119,12 @@ impl<'a> Admissions<'a> {
         Ok(Channel { period, through, frames, line: servers.line(described, 0).max })
     }
 
-    /// All that is asked for and given back, and the longest that anything of it takes.
+    /// All requests and releases, and the longest time that any of them takes.
     fn all(&self) -> Result<(Vec<Item<Entity>>, u64), NoAdmissionBound> {
         let mut items = Vec::new();
         for request in &self.settings.requests {
             let (first, last) = (request.at.min(request.listeners_at), request.at.max(request.listeners_at));
-            // Several consumers may ask at any time, each with all that follows.
+            // Several consumers may send requests at any time, each with all that follows.
             let several = self.context.network.streams[request.stream.index()].listeners.len() > 1;
             let last = if several { u64::MAX } else { last.as_ps() };
             items.push(Item { first: first.as_ps(), last, messages: self.asked(request) });
@@ -177,7 +178,7 @@ impl<'a> Admissions<'a> {
         Ok((items, longest))
     }
 
-    /// The standby hears of the active one before it takes over.
+    /// The standby receives the keep-alive messages of the active one before it takes over.
     fn stays_active(
         &self,
         items: &[Item<Entity>],
@@ -285,7 +286,7 @@ impl<'a> Admissions<'a> {
         let stream = &self.context.network.streams[request.stream.index()];
         let askers = || [stream.talker].into_iter().chain(stream.listeners.iter().copied());
         let apart = request.at.max(request.listeners_at) - request.at.min(request.listeners_at);
-        // With one consumer that asks when the producer does, all is answered before anything is asked again.
+        // With one consumer whose request comes with the producer's, all is answered before any request is repeated.
         let count = if stream.listeners.len() == 1 && apart.is_zero() { 1 } else { REPEATED };
         let mut messages = Vec::new();
         for asker in askers() {
@@ -299,7 +300,7 @@ impl<'a> Admissions<'a> {
             );
             decided.extend(self.replicated());
             decided.extend(askers().map(|asker| self.to_node(asker.0)));
-            // A producer that is refused is invited by the next consumer, and asks anew.
+            // A refused producer is invited by the next consumer's request, and repeats its own.
             if stream.listeners.len() > 1 {
                 decided.push(self.to_node(stream.talker.0));
                 decided.extend(self.relayed(stream.talker.0));
@@ -309,7 +310,7 @@ impl<'a> Admissions<'a> {
         messages
     }
 
-    /// All messages that follow from a stream that is given back; the talker may have to say it again.
+    /// All messages that follow from the release of a stream; the talker may have to repeat it.
     fn given_back(&self, request: &AdmissionRequest) -> Vec<Message<Entity>> {
         let stream = &self.context.network.streams[request.stream.index()];
         let mut messages: Vec<Message<Entity>> = self.relayed(stream.talker.0).to_vec();
@@ -347,8 +348,9 @@ impl<'a> Admissions<'a> {
         legs
     }
 
-    /// Greatest time to a talker's first answer beside a load: over who asks last and the slowest switch, for whichever consumer comes
-    /// first; or, where those before it are refused, later, for all that is asked is part of the load.
+    /// Greatest time to a talker's first answer under a load: the maximum over the last request and the slowest
+    /// switch, for whichever consumer comes first; if those before it are refused, it comes later, since all requests
+    /// are part of the load.
     fn request(&self, request: &AdmissionRequest, load: &Load<Entity>) -> Result<u64, NoAdmissionBound> {
         let stream = &self.context.network.streams[request.stream.index()];
         let mut most = 0;

@@ -1,21 +1,21 @@
 //! Bounds of a network whose bridges send by elementary cycles (EC) and servers (HaRTES).
 //!
-//! A stream with a server of its own is bounded at each port by that server alone: others can take no more than
-//! their capacities, whatever they send. Where a server's period begins with frames in it, it lets as many pass as
-//! its capacity holds before the period ends, if what goes before it in those ECs leaves the time: per EC the window
-//! less one longest frame, for a frame that would run over its end waits, and others with it. Frames of one server
-//! are first in, first out; so the n-th of a busy period is through `ceil(n / k)` periods behind the first boundary
-//! that it meets (k frames a period), and it came at least the distance of n frames behind the first.
+//! A stream with a server of its own is bounded at each port by that server alone: others can take no more than their
+//! capacities, whatever they send. If a server's period begins while frames wait in it, it serves as many as its
+//! capacity holds before the period ends, if the servers before it in those ECs leave the time: per EC the window less
+//! one longest frame, since a frame that would run over its end waits, and others with it. Frames of one server are
+//! first in, first out; so the n-th of a busy period is complete `ceil(n / k)` periods after the first boundary that
+//! it meets (k frames a period), and it came at least the distance of n frames after the first.
 //!
-//! At the talker's port, which has no servers, a frame is through when a busy period of its class and those above ends.
-//! A synchronous message waits for the trigger message that polls it (`synchronous.rs`) and is through its first switch when
-//! the synchronous window ends; further switches schedule it into windows of their own (`relayed.rs`); the description is
-//! refused if what a window takes is not through when it ends. A policed stream comes no closer behind its
-//! policer than that lets it, whatever its talker sends.
+//! At the talker's port, which has no servers, a frame is complete when a busy period of its class and those above
+//! ends. A synchronous message waits for the trigger message that polls it (`synchronous.rs`) and is through its first
+//! switch when the synchronous window ends; further switches schedule it into windows of their own (`relayed.rs`); the
+//! description is refused if the messages of a window are not complete when it ends. A policed stream keeps its
+//! policer's distance after it, whatever its talker sends.
 //!
 //! Invariants: nothing is assumed of the phases of ECs, periods and sources; all clocks are wrong by their tolerance.
-//! What the background server carries has no bound. Not here: equation 3 (`tautwire-admission`), which reckons without
-//! drift, jitter and phases.
+//! Streams of the background server have no bound. Not here: equation 3 (`tautwire-admission`), which ignores drift,
+//! jitter and phases.
 
 mod admission;
 mod arrivals;

@@ -1,4 +1,4 @@
-//! What waits in queues and pools of a network with HaRTES, held against their limits.
+//! Compares the backlog of queues and pools of a network with HaRTES with their limits.
 //!
 //! Of a stream as many frames are at a port as come within its longest stay there. A policer that discards lets frames pass
 //! that come no closer than its distance; one that reshapes keeps early ones in a pool, as many as fall due in the time by which

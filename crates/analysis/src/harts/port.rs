@@ -143,7 +143,7 @@ impl Port {
         sum
     }
 
-    /// The way from the root: what is asked first is smaller.
+    /// The path from the root; a smaller value is examined first.
     fn way(&self, place: usize) -> Vec<(u8, usize)> {
         let server = &self.config.servers[place];
         let mut way = server.parent.map(|above| self.way(usize::from(above))).unwrap_or_default();

@@ -84,7 +84,7 @@ impl Servers<'_> {
                 let found = responses(&scheduled, window.as_ps(), harts.ftt.policy);
                 for (passage, response) in here.iter().zip(found) {
                     let key = (passage.stream, passage.switch);
-                    // What was lost once stays so: others may have been reckoned with since.
+                    // A lost message stays lost: the bounds of others may have counted on that.
                     let before = known.responses[&key];
                     next.responses.insert(key, before.and_then(|before| Some(response?.max(before))));
                 }

@@ -1,15 +1,15 @@
 //! How many elementary cycles a synchronous message waits at most, until the schedule of a switch takes it.
 //!
-//! With C the time of a message and W what a cycle takes: while a message waits, each cycle takes more than W − C of those
-//! before it, for else it would fit. From the last cycle on that left none of them waiting, n cycles have thus taken more
-//! than n (W − C_max); so a message is taken in cycle n if those before it ask for no more in n cycles.
-//! By deadlines, all messages keep theirs if in any n cycles those with both release and deadline inside ask for no more; and none
-//! waits longer than n cycles in which all that is released asks for no more.
+//! With C the time of a message and W the time of a cycle's window: while a message waits, each cycle takes more than
+//! W − C of those before it, for else it would fit. Since the last cycle that left none of them waiting, n cycles have
+//! thus taken more than n (W − C_max); so a message is taken in cycle n if those before it need no more in n cycles.
+//! By deadlines, all messages keep theirs if in any n cycles those with both release and deadline inside need no more;
+//! and none waits longer than n cycles if all that is released needs no more.
 //!
-//! A local stream releases a message every period; one that still waits when the next is released is lost: who waits longer
-//! than a period has no bound. What comes from another switch is released as it comes, none is lost while its
-//! pool has room, and earlier messages of the same stream go before: so every message of a busy period is looked at.
-//! Not here: how messages come from other switches (`relayed.rs`).
+//! A local stream releases a message every period; one that still waits at the next release is lost: a wait longer
+//! than a period has no bound. Messages from another switch are released as they come, none is lost while its pool has
+//! room, and earlier messages of the same stream go before: so every message of a busy period is examined. Not here:
+//! how messages come from other switches (`relayed.rs`).
 
 use tautwire_core::harts::{SchedulerPolicy, SynchronousStream};
 
@@ -210,11 +210,11 @@ mod tests {
 
     #[test]
     fn what_comes_from_elsewhere_may_come_twice() {
-        // 40 us nearer than its period, two messages of stream 0 may stand before one of stream 1.
+        // With a deadline 40 us shorter than its period, two messages of stream 0 may go before one of stream 1.
         let streams = [relayed(0, 10, 1, 40, 4), stream(1, 10, 4, 4)];
         assert_eq!(found(SchedulerPolicy::RateMonotonic, 35, &streams), [Some(1), Some(1)]);
         assert_eq!(found(SchedulerPolicy::RateMonotonic, 30, &streams), [Some(1), Some(1)]);
-        // 25 us less the longest: 15 us a cycle, three messages of 10 us are taken in two cycles; stream 0 asks for 20, then 30.
+        // 25 us less the longest: 15 us a cycle, three messages of 10 us are taken in two cycles; stream 0 needs 20, then 30.
         assert_eq!(found(SchedulerPolicy::RateMonotonic, 25, &streams), [Some(1), Some(2)]);
         // Stream 0 alone: the second of two that came together waits a cycle.
         assert_eq!(found(SchedulerPolicy::RateMonotonic, 19, &[relayed(0, 10, 2, 150, 4)]), [Some(2)]);

@@ -79,7 +79,7 @@ impl Servers<'_> {
         let cable = link.propagation.as_ps();
         let transfer =
             link.rate.duration_floor((frame_length(stream.payload_min, hop.tagged) + Bytes::new(8)).bits());
-        // The port reads its clock when it begins, and is told the end by it.
+        // The port reads its clock at the start of a frame, and finds its end by that clock.
         let least = self.deviation.shrink(transfer.as_ps()).saturating_sub(self.slack);
         let mut line = Range {
             min: (least + cable + link.phy_delay.min.as_ps()).saturating_sub(2),
@@ -91,7 +91,7 @@ impl Servers<'_> {
             line.min += row.latency_min(least);
             line.max += row.latency_max(most);
             if !row.is_empty() {
-                // The line behind the stages is told by the clock once more, for the frame and the one before it.
+                // After the stages the clock measures the line once more, for the frame and the one before it.
                 line.max += 3 * self.slack;
             }
         }

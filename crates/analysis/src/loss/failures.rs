@@ -1,9 +1,11 @@
-//! Failures that a description states, and whose frames they may take: links with bit errors, cables that are cut, nodes that stop.
+//! Failures that a description states, and the streams that may lose frames by them: links with bit errors, cables
+//! that are cut, nodes that stop.
 //!
-//! A failure takes frames that pass it. It also takes frames that pass it nowhere, where what a service rests on does not come
-//! (`Silence` in `service.rs`): a station that hears of no cycle has no slot for them, a node without network time sends nothing by it. Of a stream whose copies go over two networks a
-//! frame is lost only if something fails on both. Nothing here says that a frame is lost: a run may be lucky, or a failure come when
-//! no frame is there. Not here: limits that may be too small though nothing fails.
+//! A failure may lose frames that pass it. It may also lose frames that do not pass it, if the control frames of a
+//! service do not arrive (`Silence` in `service.rs`): a station that receives no cycle has no slot for them, a node
+//! without network time sends nothing by it. A stream with copies over two networks loses a frame only if something
+//! fails on both. Nothing here proves that a frame is lost: the failure may occur while no frame is there. Not here:
+//! limits that may be too small without a failure.
 
 use std::collections::BTreeSet;
 
@@ -118,7 +120,7 @@ impl Failing {
         self.cut.is_empty() && self.errs.is_empty() && self.stops.is_empty()
     }
 
-    /// What fails on the way to a listener, with what `more` finds on each way; nothing if one of two ways is whole.
+    /// The failures on the path to a listener, with those that `more` finds on each path; none if one of two paths has none.
     fn at(
         &self,
         network: &Network,

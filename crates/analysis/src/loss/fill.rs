@@ -1,7 +1,8 @@
 //! Limits of a session's ports and hosts that may be too small, kept from one step to the next.
 //!
-//! Looked at anew are ports that were evaluated, and hosts of which a stream came or went. Ports at which something was too small
-//! are known by their numbers, and are few. What is looked at is what a whole analysis looks at. Not here: networks that are analysed as a whole.
+//! Examined again are ports that were evaluated, and hosts of which a stream came or went. Ports with a limit that was
+//! too small are kept by their numbers, and are few. The examination is that of a complete analysis. Not here:
+//! networks that every step analyses completely.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +41,7 @@ impl Fill {
             analysis.host_overflow(*node, &mut found);
             found.len() > before
         });
-        // In the order in which a whole analysis finds them.
+        // In the order of a complete analysis.
         found.append(&mut discarded);
         found
     }

@@ -1,4 +1,4 @@
-//! A limit that may be too small: where it stands, of what it is, what would do.
+//! A limit that may be too small: its place, its kind, and the sufficient value.
 
 use tautwire_core::TrafficClass;
 use tautwire_model::Network;
@@ -66,7 +66,7 @@ impl Limit {
         matches!(self.kind, LimitKind::NewestMessage(_))
     }
 
-    /// Where it stands: a port, a node or a stream.
+    /// Its place: a port, a node or a stream.
     #[must_use]
     pub fn place(&self, network: &Network) -> String {
         let port = |at: PortIndex| {

@@ -1,12 +1,13 @@
-//! Where frames of a stream may be lost although nothing fails, and which limit would do.
+//! Where frames of a stream may be lost without a failure, and which limit would be enough.
 //!
-//! In: bounds, and the limits that the description sets: places in queues, hosts and buffers, and what discards by nature.
-//! Out: per stream and listener the limits that are not proven to be enough ([`losses`]). Stated failures (links that are cut,
-//! nodes that stop, bit errors) are none of them: all that is proven is proven apart from these, which [`stated_failures`] names.
+//! In: bounds, and the limits of the description: places in queues, hosts and buffers, and parts that discard by
+//! design. Out: per stream and listener the limits that are not proven to be enough ([`losses`]). Stated failures
+//! (links that are cut, nodes that stop, bit errors) are not included: proofs hold in their absence, and
+//! [`stated_failures`] lists them.
 //!
-//! How much waits at each place is found with the bounds themselves: by `queues.rs` at the ports of a network, by `hosts.rs`
-//! before them; what they find stands in [`Bounds::overflows`]. Not here: frames that come late
-//! (`bounds`), copies that are taken twice ([`taken_twice`](crate::taken_twice)).
+//! The backlog at each place is computed together with the bounds: by `queues.rs` at the ports of a network, by
+//! `hosts.rs` before them; the results are in [`Bounds::overflows`]. Not here: late frames (`bounds`), copies that are
+//! taken twice ([`taken_twice`](crate::taken_twice)).
 
 mod failures;
 mod fill;

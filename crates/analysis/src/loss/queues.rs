@@ -1,9 +1,10 @@
-//! How much waits in the queues of a port, held against their limits.
+//! Compares the backlog of a port's queues with their limits.
 //!
-//! A frame waits from its arrival at the queue to the start of its transmission. So of a stream as many wait as come within the
-//! longest such wait, by what it brings to the queue; and all of a class together have no more bits than the class's backlog.
-//! Most frames wait when the smallest do, each stream as many as it may. A limit is held against this at the moment at which
-//! a frame comes, the frame itself included. Time-triggered frames wait in places of their own.
+//! A frame waits from its arrival at the queue to the start of its transmission. So the number of waiting frames of a
+//! stream is limited by its arrivals within the longest such wait; and the bits of all of a class together by the
+//! class's backlog. The most frames wait when the smallest do, each stream with as many as it may. A limit is compared
+//! at the moment at which a frame comes, the frame itself included. Time-triggered frames wait in buffers of their
+//! own.
 
 use tautwire_core::TrafficClass;
 use tautwire_model::Network;
@@ -243,7 +244,7 @@ impl Analysis<'_> {
 
     /// Whether the backlog of a class is within its limits, however small its frames are.
     fn surely_fits(&self, port: u32, class: usize, frames: u64, octets: u64) -> bool {
-        // No frame has fewer bits than 64 octets, with or without what the medium takes beside them.
+        // No frame has fewer bits than 64 octets, with or without the overhead of the medium.
         let Some(held) = self.ports[port as usize][class].backlog.map(tautwire_units::Bits::get) else {
             return false;
         };

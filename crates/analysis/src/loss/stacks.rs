@@ -1,7 +1,7 @@
-//! What waits in the protocol stacks of hosts, held against their queues and buffers.
+//! Compares the backlog in the protocol stacks of hosts with their queues and buffers.
 //!
-//! How much that is follows with the times through the stacks (`host.rs`). A frame that is lost between a listener's port and
-//! its application was in time at the port, and is lost all the same.
+//! The backlog follows with the times through the stacks (`host.rs`). A frame that is lost between a listener's port
+//! and its application was in time at the port, and is lost all the same.
 
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, StreamIndex};

@@ -65,7 +65,7 @@ pub(crate) struct Cut {
     before_fast: u64,
     /// Latencies of its own stages, least.
     pub(crate) latency_min: u64,
-    /// What a run rounds in telling when the header is in.
+    /// The rounding of a run in the time at which the header is complete.
     pub(crate) rounding: u64,
 }
 
@@ -74,7 +74,7 @@ impl Cut {
     fn of(header: Bytes, (least, most): (Bytes, Bytes), rate: u64, clock: &Clock, latency_min: u64) -> Self {
         let (deviation, slack) = (Deviation::of(clock), slack_ps(clock));
         let left = |frame: Bytes| frame.get().saturating_sub(header.get()) * 8;
-        // An octet is taken in whole picoseconds.
+        // The time of an octet is a whole number of picoseconds.
         let exact = slack == 0 && (PS_PER_S * 8).is_multiple_of(u128::from(rate));
         let (rounding, inexact) = if exact { (0, 0) } else { (slack + most.get(), 2) };
         let before = |frame| deviation.shrink(ps_floor(left(frame), rate)).saturating_sub(rounding);
@@ -109,8 +109,8 @@ impl Entry {
 }
 
 impl Plan<'_> {
-    /// Bits that the scheduler of an entry charges, with `overhead` octets beside the frame as it came, to one of the wire as it
-    /// leaves: at most.
+    /// Upper bound of the bits that the scheduler of an entry charges, with `overhead` octets in addition to the frame
+    /// as it came, per bit on the wire as it leaves.
     pub(crate) fn charged_per_wire(&self, entry: &Entry, overhead: u64) -> (u64, u64) {
         tautwire_model::charged_per_wire(self.stream(entry.stream), self.tags(entry), Bytes::new(overhead))
     }

@@ -59,7 +59,7 @@ impl Plan<'_> {
             let port = &self.network.ports[entry.port as usize];
             let algorithm = port.classes[usize::from(entry.class)].selection.algorithm() as u8;
             used |= 1 << algorithm;
-            // Copies of a frame stand behind one another: they are of one stream.
+            // Copies of a frame are adjacent: they are of one stream.
             if frame != entry.previous {
                 frame = entry.previous;
                 branches.clear();

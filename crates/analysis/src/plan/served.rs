@@ -1,6 +1,6 @@
-//! What mechanisms serve in this network: asked once, when all streams are known and nothing is analysed yet.
+//! The services of mechanisms in this network: created once, when all streams are known and before the analysis.
 //!
-//! Least times of an entry that is carried are those of its service from then on.
+//! Least times of an entry that a service carries are those of the service from then on.
 
 use super::{NONE, Plan, index};
 use crate::service::{Carried, Service};
@@ -18,7 +18,7 @@ impl<'network> Plan<'network> {
         Some(&*self.services[*service])
     }
 
-    /// Asks all mechanisms.
+    /// Creates the services of all mechanisms.
     pub(super) fn take_services(&mut self) {
         for kind in KINDS {
             if let Some(service) = kind.serve(self) {

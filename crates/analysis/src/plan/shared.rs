@@ -1,6 +1,6 @@
 //! What the streams that run have in common: hosts, schedulers, the frames of a port.
 //!
-//! Each function computes one of these anew from those that run, and says whether it has changed.
+//! Each function computes one of these anew from the running streams, and returns whether it has changed.
 
 use tautwire_model::network::{NodeKind, Scheduler, SchedulerGroup, Traffic};
 use tautwire_units::Bytes;
@@ -32,8 +32,8 @@ pub(super) fn group(group: &SchedulerGroup) -> GroupPlan {
 }
 
 impl Plan<'_> {
-    /// The longest that a frame may take from the application to the port: the host keeps the order of all
-    /// its frames, so a small one may stand behind a large one.
+    /// The longest time of a frame from the application to the port: the host keeps the order of all its frames, so a
+    /// small one may wait for a large one.
     pub(super) fn settle_host(&mut self, node: usize) -> bool {
         let network = self.network;
         let NodeKind::EndStation { host } = &network.nodes[node].kind else { return false };
@@ -55,7 +55,7 @@ impl Plan<'_> {
         // Frames of control protocols are made at the interface.
         let by_host = self.stream(stream).traffic != Traffic::Protocol;
         let host = if by_host { self.hosts[self.stream(stream).talker.index()] } else { 0 };
-        // Stacks say what they do to each stream; frames of different threads need not keep their order.
+        // Stacks have times for each stream; frames of different threads need not keep their order.
         let own = self.sending(stream).and_then(|sending| sending.max).map_or(host, |most| most.min(host));
         for entry in self.entries_of(stream) {
             let entry = &mut self.entries[entry as usize];

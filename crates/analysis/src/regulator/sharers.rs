@@ -1,9 +1,10 @@
-//! Whether the schedulers of a group cover what enters its system, those that several streams share among them.
+//! Whether the schedulers of a group cover the arrivals of its system, shared schedulers included.
 //!
-//! Streams that share a scheduler are one flow to it. What they bring together is at most the sum of what each brings; and those
-//! that shared one at the bridge before, too, bring together at most what that one let through, once for all of them. Rates of what
-//! talkers promise are those of whole frames in their intervals, in charged bits, where the description says these: a promise in
-//! bits of the wire is rounded up, which a scheduler at exactly the stream's rate would not cover.
+//! Streams that share a scheduler are one flow to it. Their common arrivals are at most the sum of each one's; and
+//! streams that shared one at the bridge before, too, have together at most the output of that one, counted once.
+//! Rates of talkers' promises are those of full frames in their intervals, in charged bits, where the description
+//! states these: a promise in bits on the wire is rounded up, which a scheduler at exactly the stream's rate would not
+//! cover.
 
 use tautwire_model::network::{StreamIndex, Traffic};
 
@@ -97,7 +98,7 @@ impl Regulator<'_> {
         let before = &self.plan.entries[entry.previous as usize];
         let Traffic::Periodic { interval, burst, .. } = &stream.traffic else { return None };
         let network = self.plan.network;
-        // Where something begins anew or goes faster, the promise says how fast.
+        // Where traffic restarts or becomes faster, the promise determines the rate.
         if !network.events.is_empty() || network.gptp.is_some() || interval.is_zero() {
             return None;
         }

@@ -1,9 +1,9 @@
 //! How frames come to the queue of a TDMA station.
 //!
-//! In: a stream and its talker's host. Out: most frames in a window of any length. A response comes when its
-//! request was heard, so it has the request's arrivals with the spread of wait and way as jitter. Stations may ask each other, and
-//! then waits depend on themselves: they are taken as known (`wait.rs`).
-//! Not here: how long they wait (`wait.rs`).
+//! In: a stream and its talker's host. Out: most frames in a window of any length. A response is created when its
+//! request was received, so it has the request's arrivals with the variation of wait and path as jitter. Stations may
+//! send requests to each other, and then waits depend on themselves: they are assumed (`wait.rs`). Not here: how long
+//! they wait (`wait.rs`).
 
 use tautwire_model::frame_length;
 use tautwire_model::network::{StreamIndex, TimelineAction, Traffic};

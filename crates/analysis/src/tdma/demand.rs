@@ -1,8 +1,8 @@
 //! What a planner of slots must know: times of every stream from the start of its slot, whatever slots there are.
 //!
-//! In: a network with TDMA. Out: passages of ports, lengths of slots, how long a response takes to be ready. They
-//! are those that the bounds reckon with, so a plan that keeps them is proven by the bounds. Errors of a slot's
-//! start are those of the network's own cycle, and hold for a shorter one.
+//! In: a network with TDMA. Out: passages of ports, lengths of slots, the time until a response is ready. They are
+//! those of the bounds, so the bounds prove a plan that keeps them. Errors of a slot's start are those of the
+//! network's own cycle, and hold for a shorter one.
 
 use tautwire_model::Network;
 use tautwire_model::network::{PortIndex, StreamIndex, Traffic};
@@ -27,7 +27,7 @@ pub struct StreamDemand {
     pub passages: Vec<(PortIndex, Duration, Duration)>,
     /// The greatest frame on the talker's line, gap included.
     pub length: Duration,
-    /// When its talker has heard that a cycle was opened at the latest.
+    /// When its talker has received the opening of a cycle, at the latest.
     pub heard: Duration,
     /// How far apart its slots may be, so that a frame alone at its station keeps the deadline and is gone before the next.
     pub apart_max: Option<Duration>,

@@ -1,20 +1,21 @@
-//! What fails in a TDMA network, and what that costs: slots, a lifetime, or all that is proven.
+//! Failures in a TDMA network, and their cost: slots, a lifetime, or all bounds.
 //!
-//! What is cut for good, or a bridge that stops for good, divides a network with a standby into sides. On the master's
-//! side nothing changes; on that of the standby it takes over, as if the master had stopped; on any other nobody hears of
-//! a cycle any more and all are silent. No frame crosses, so no two rasters meet: a slot of waiting more, as for a failing
-//! master. Where master and standby stay connected by another way but the standby's tree is cut, two rasters meet: no bound.
-//! What comes back beside a standby leaves two rasters on the same lines until the standby hears the master again, which is
-//! a cycle later at most. How long they were apart is described, so it is known how far they have drifted apart: that is in the
-//! error of every slot, as for a standby that misses so many frames in a row. If slots bear it no frame waits for
-//! another; else their frames meet, and there is no bound.
+//! A cable that is cut for good, or a bridge that stops for good, divides a network with a standby into parts. In the
+//! master's part nothing changes; in that of the standby it takes over, as if the master had stopped; in any other no
+//! station receives a cycle any more and all are silent. No frame crosses, so no two cycles meet: the cost is one slot
+//! of waiting more, as for a failing master. Where master and standby stay connected by another path but the standby's
+//! tree is cut, two cycles meet: no bound. If a cable or bridge comes back and there is a standby, two cycles are on
+//! the same lines until the standby receives the master's frames again, which is a cycle later at most. The
+//! description states how long they were separated, which bounds how far they have drifted apart: that is part of the
+//! error of every slot, as for a standby that misses so many frames in a row. If the slots' margins cover it, no frame
+//! waits for another; else their frames meet, and there is no bound.
 //!
-//! Where the standby stops when the master has, nobody opens cycles any more. A master without a standby opens them again when it
-//! is back.
+//! Where the standby stops after the master, no station opens cycles any more. A master without a standby opens them
+//! again when it is back.
 //!
-//! A master that stops before its standby has heard of a cycle leaves nobody to open one: no bound.
+//! If a master stops before its standby has received a cycle, no station opens one: no bound.
 //!
-//! Whatever comes back, a lifetime says how long frames wait through a failure.
+//! Whatever comes back, a lifetime limits how long frames wait through a failure.
 
 use tautwire_model::network::{NodeIndex, NodeKind, TimelineAction};
 use tautwire_model::tdma::standby::Gone;
@@ -35,8 +36,8 @@ impl Cycle<'_> {
         if self.cycles > CYCLES_MAX {
             return Some(fails);
         }
-        // A standby that does not hear the master opens cycles beside it, with a raster that drifts off. If it is said how
-        // long that lasts, it is known how far.
+        // A standby that does not receive the master's frames opens cycles simultaneously, which drift. If the
+        // description limits how long that lasts, the drift is bounded.
         let is_alone = self.tdma.standby.is_none();
         let in_a_row = self.tdma.standby.and_then(|standby| standby.lost_in_a_row);
         let lives = self.tdma.lifetime.map(Duration::as_ps);
@@ -81,7 +82,7 @@ impl Cycle<'_> {
                     gone.cables.push(*cable);
                     self.bears(action, &gone, !errs)
                 }
-                // Its applications run at once, and it has to hear of a cycle first; behind a start-up it has.
+                // Its applications run at once, and it has to receive a cycle first; after a start-up it has.
                 TimelineAction::StartNode(_) if self.tdma.start_up.is_none() => {
                     self.lost += 1;
                     self.lost_entirely += 1;
@@ -96,8 +97,8 @@ impl Cycle<'_> {
         None
     }
 
-    /// Whether the master may stop before the standby has heard a cycle: nobody ever opens one then. The first one is opened
-    /// at once, and heard within another; behind a start-up it is heard before any stream begins.
+    /// Whether the master may stop before the standby has received a cycle: then none is ever opened. The first one is
+    /// opened at once, and received within another; after a start-up it is received before any stream begins.
     fn stops_unheard(&self, master: NodeIndex) -> bool {
         let lost = self.tdma.standby.and_then(|standby| standby.lost_in_a_row).unwrap_or(0);
         let cycles = self.tdma.cycle.as_ps().saturating_mul(u64::from(lost) + 2);
@@ -117,7 +118,7 @@ impl Cycle<'_> {
             match event.action {
                 TimelineAction::StopNode(node) if node == master => opens = false,
                 TimelineAction::StopNode(node) if node == standby => watches = false,
-                // It hears the master's next cycle.
+                // It receives the master's next cycle.
                 TimelineAction::StartNode(node) if node == standby => watches = opens,
                 _ => continue,
             }
@@ -128,7 +129,7 @@ impl Cycle<'_> {
         false
     }
 
-    /// Whether there are bounds beside a failure, with what it costs.
+    /// Whether bounds exist in spite of a failure, with its cost.
     fn bears(&mut self, action: &TimelineAction, gone: &Gone, for_good: bool) -> bool {
         let network = self.network;
         let returns = |other: &TimelineAction| match (action, other) {
@@ -150,9 +151,9 @@ impl Cycle<'_> {
         self.lifetime.is_some()
     }
 
-    /// Cycles for which master and standby may not hear one another, from the first failure to the last that comes
-    /// right, with the one in which the standby hears the master again; none if that is without end, or one of both
-    /// stops.
+    /// Cycles for which master and standby may not receive one another's frames, from the first failure to the last
+    /// repair, with the cycle in which the standby receives the master's frames again; none if that is without end, or
+    /// one of both stops.
     fn cycles_apart(&self) -> Option<u32> {
         let network = self.network;
         if network.links.iter().any(|link| !link.up) {

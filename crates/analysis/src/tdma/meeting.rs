@@ -21,7 +21,7 @@ impl Cycle<'_> {
         for number in 0..self.network.streams.len() {
             let mut stream = Cow::Borrowed(&self.network.streams[number]);
             if stream.traffic == Traffic::Protocol && !self.starts_up_again() {
-                // Of a start-up, only that its talker is ready is told when streams have begun: the shortest frame.
+                // Of a start-up's messages, only the talker's ready message is sent after streams have begun: the shortest frame.
                 stream.to_mut().payload_max = stream.payload_min;
             }
             let opens = matches!(stream.traffic, Traffic::Synchronisation { .. });

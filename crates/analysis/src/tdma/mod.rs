@@ -1,18 +1,17 @@
 //! Bounds of a network in which every talker sends in slots of a TDMA cycle (RTnet).
 //!
-//! A frame's delay is the wait for a slot of its station, with what waits before it, and its way. The wait
-//! holds for any send instant: between two slots of a station at most their greatest distance passes, by
-//! the true length of the cycle and with the error of a slot's start on either side (travel of the
-//! synchronisation frame beyond its least, drift of the clocks over a cycle, steps of their readings). The
-//! way has no queue in it if at no port the times meet in which frames of different slots may be there:
-//! that is checked for all ports and all cycles until the slots repeat. By induction over the first frame
-//! that would wait for another none does, so the times hold (with `T_switch^wait = 0`, equation 2 of the
-//! published evaluation of RTnet). Where the times meet nothing is proven.
+//! A frame's delay is the wait for a slot of its station, with the frames that wait before it, and its path. The wait
+//! holds for any send instant: between two slots of a station at most their greatest distance passes, by the true
+//! length of the cycle and with the error of a slot's start on either side (travel of the synchronisation frame beyond
+//! its least, drift of the clocks over a cycle, steps of their readings). The path has no queueing if at no port the
+//! times overlap in which frames of different slots may be there: that is checked for all ports and all cycles until
+//! the slots repeat. By induction over the first frame that would wait for another none does, so the times hold (with
+//! `T_switch^wait = 0`, equation 2 of the published evaluation of RTnet). Where the times overlap nothing is proven.
 //!
-//! A response's time counts from the request's hand-over (equations 3 and 4 there, with the middle case
-//! corrected): wait and slot of the request, from there to the first slot of the responder that begins
-//! after the response is ready for certain, and the response's way. Invariant: what a failing master
-//! costs a station is its slots of one cycle that may begin before it has heard the standby, one at least.
+//! A response's time counts from the request's hand-over (equations 3 and 4 there, with the middle case corrected):
+//! wait and slot of the request, from there to the first slot of the responder that begins after the response is
+//! certainly ready, and the response's path. Invariant: a failing master costs a station its slots of one cycle that
+//! may begin before it has received the standby's frame, one at least.
 
 mod arrivals;
 mod demand;
@@ -53,7 +52,7 @@ const PAYLOAD_MIN: Bytes = Bytes::new(46);
 /// Most cycles until the slots repeat.
 const CYCLES_MAX: u64 = 1_000;
 
-/// What holds for the whole network.
+/// Values of the network.
 #[derive(Debug)]
 struct Cycle<'network> {
     network: &'network Network,
@@ -70,11 +69,11 @@ struct Cycle<'network> {
     late: u64,
     /// Cycles of which a failing master, or a node that comes back, may cost the slots before the standby's frame, or all.
     lost: u64,
-    /// How many of them a station may lose whole.
+    /// How many of them a station may lose completely.
     lost_entirely: u64,
-    /// From the start of a cycle that the standby opens until all have heard of it, at most.
+    /// From the start of a cycle that the standby opens until all have received its opening, at most.
     taken_over: u64,
-    /// Cycles in a row that a standby may open beside the master; zero if it opens none.
+    /// Cycles in a row that a standby may open simultaneously with the master; zero if it opens none.
     doubled: u32,
     /// How long a frame waits at most whatever fails, if something does that costs any number of slots.
     lifetime: Option<u64>,
@@ -129,7 +128,7 @@ impl<'network> Cycle<'network> {
         let (early, late) = cycle.travel_errors(tdma.synchronisation);
         (cycle.early, cycle.late) = (early + drift, late + drift);
         if let Some(standby) = tdma.standby.filter(|_| cycle.lost > 0 || cycle.doubled > 0) {
-            // The standby reckons by its own clock, and the others from its frames.
+            // The standby counts by its own clock, and the others from its frames.
             let (early, late) = cycle.travel_errors(standby.synchronisation);
             (cycle.early, cycle.late) = (cycle.early + early + drift, cycle.late + late + drift);
         }
@@ -143,7 +142,7 @@ impl<'network> Cycle<'network> {
         cycle
     }
 
-    /// By how much stations may take a cycle for begun too early, and too late, when they hear these frames.
+    /// By how much stations may assume the start of a cycle too early, and too late, when they receive these frames.
     fn travel_errors(&self, synchronisation: StreamIndex) -> (u64, u64) {
         let stream = &self.network.streams[synchronisation.index()];
         let master = self.network.streams[self.tdma.synchronisation.index()].talker;
@@ -177,7 +176,7 @@ impl<'network> Cycle<'network> {
         errors.fold((0, 0), |(early, late), (one, other)| (early.max(one), late.max(other)))
     }
 
-    /// From the start of a cycle until a station has heard of it, at most.
+    /// From the start of a cycle until a station has received its opening, at most.
     fn heard(&self, node: NodeIndex) -> Duration {
         let streams = [Some(self.tdma.synchronisation), self.tdma.standby.map(|one| one.synchronisation)];
         let way = |number: StreamIndex| {
@@ -188,7 +187,7 @@ impl<'network> Cycle<'network> {
         Duration::from_ps(streams.into_iter().flatten().filter_map(way).max().unwrap_or(0))
     }
 
-    /// A slot that has begun when its owner hears of the cycle is never used.
+    /// A slot that has begun when its owner receives the opening of the cycle is never used.
     fn unheard(&self) -> Option<Unbounded> {
         let synchronisation = &self.network.streams[self.tdma.synchronisation.index()];
         let hears = |slot: &&OwnedSlot| synchronisation.listeners.contains(&slot.owner);
@@ -215,7 +214,7 @@ impl<'network> Cycle<'network> {
         Unbounded::NoArrivalCurve { stream: of, port }
     }
 
-    /// Whether what stands between an application and its station's queue has no bound.
+    /// Whether the delay between an application and its station's queue has no bound.
     fn is_stopped_by_stacks(&self, number: StreamIndex) -> bool {
         let stream = &self.network.streams[number.index()];
         let turns = match stream.traffic {
@@ -232,7 +231,7 @@ impl<'network> Cycle<'network> {
         match stream.traffic {
             Traffic::Synchronisation { .. } => Some((0, Terms::default())),
             Traffic::Response { to, turn_around } => self.response(number, to, turn_around),
-            // Messages of a start-up wait for slots, for answers and to be said again.
+            // Messages of a start-up wait for slots, for answers and for their repetition.
             Traffic::Protocol => None,
             _ => {
                 let (transmit, wait) = (self.transmit(number)?, self.wait(number)?);

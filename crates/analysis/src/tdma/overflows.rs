@@ -1,8 +1,9 @@
-//! What waits at a TDMA station, held against the limits of its host, and what no slot takes in its lifetime.
+//! Compares the backlog of a TDMA station with the limits of its host, and finds frames that no slot takes in their lifetime.
 //!
-//! A station has a queue for real-time frames and one for ordinary ones, each first in, first out, with the limit of its host.
-//! So what stands in one came within the longest wait of any of its frames. Behind its slot a frame meets no other: one is at a
-//! port, or two where a standby opens cycles beside the master. Not here: start-up, which is over before any stream begins.
+//! A station has a queue for real-time frames and one for ordinary ones, each first in, first out, with the limit of
+//! its host. So the frames in one came within the longest wait of any of its frames. After its slot a frame waits for
+//! no other: one is at a port, or two where a standby opens cycles simultaneously with the master. Not here: start-up,
+//! which is over before any stream begins.
 
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 
@@ -87,7 +88,7 @@ impl Cycle<'_> {
         }
         let frames = if self.doubled > 0 { 2 } else { 1 };
         let settings = &self.network.ports[port.index()];
-        // Of the shared buffer: one class at a time has frames there, beside what is reserved for the others.
+        // Of the shared buffer: one class at a time has frames there, in addition to the cells reserved for the others.
         let cells = settings.shared_buffer.as_ref().map(|buffer| {
             let reserved: u64 = buffer.reserved.iter().map(|cells| u64::from(*cells)).sum();
             let needs: [u64; 8] = std::array::from_fn(|class| {

@@ -10,6 +10,6 @@ pub(super) static SLOTS_MEET: Why =
 pub(super) static SYNCHRONISATION_LOST: Why =
     Why { name: "synchronisation-lost", text: "synchronisation frames of port {port} may be lost" };
 
-/// A standby of TDMA may open cycles beside a master that lives, for any length of time.
+/// A standby of TDMA may open cycles simultaneously with a living master, for any length of time.
 pub(super) static TWO_RASTERS: Why =
     Why { name: "two-rasters", text: "the standby may open cycles while the master of port {port} does" };

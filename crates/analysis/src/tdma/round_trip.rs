@@ -33,9 +33,9 @@ impl Cycle<'_> {
         Some((begin_min + ready.min, most.and("from that slot to its own", apart)))
     }
 
-    /// From the slot of a request to that of its response at most, if every request finds a slot for its
-    /// response that no other needs; the slots' own places then say how far they are apart. Slots of
-    /// requests may have the response's slot in common if they are nearer to each other than two requests.
+    /// Upper bound from the slot of a request to that of its response, if every request finds a slot for its response
+    /// that no other needs; the offsets of the slots then determine their distance. Slots of requests may share the
+    /// response's slot if they are nearer to each other than two requests.
     pub(super) fn same_cycle(&self, number: StreamIndex, to: StreamIndex, ready: Range) -> Option<u64> {
         let response = &self.network.streams[number.index()];
         let alone = self.network.streams.iter().enumerate().all(|(other, stream)| {
@@ -85,7 +85,7 @@ impl Cycle<'_> {
         }
     }
 
-    /// Whole cycles that a span may take, and one more.
+    /// The number of cycles that a span may take, rounded down, and one more.
     pub(super) fn cycles_of(&self, span: u64) -> u64 {
         (self.deviation.stretch(span) + self.early + self.late) / self.tdma.cycle.as_ps().max(1) + 1
     }

@@ -25,12 +25,12 @@ impl ServiceKind for Slots {
         network.tdma.is_some()
     }
 
-    /// Stations whose frames may wait for longer than they live, for they do not hear of cycles.
+    /// Stations whose frames may wait for longer than their lifetime, because they receive no cycles.
     fn silences(&self, network: &Network, misses: Misses<'_>) -> Vec<Silence> {
         let Some(tdma) = network.tdma.as_ref().filter(|tdma| tdma.lifetime.is_some()) else {
             return Vec::new();
         };
-        // What a standby makes good costs a known number of slots, which the lifetime is held against.
+        // Failures that a standby covers cost a known number of slots, with which the lifetime is compared.
         let any = Cycle::new(network, tdma).lifetime.is_some();
         let opens = [Some(tdma.synchronisation), tdma.standby.map(|standby| standby.synchronisation)];
         let is_silent = |node: &NodeIndex| {

@@ -1,12 +1,12 @@
-//! Protocol stacks of hosts in a network with TDMA, threads that serve what they receive and what they send among them.
+//! Protocol stacks of hosts in a network with TDMA, with threads that serve both what they receive and what they send.
 //!
-//! What a thread receives delays what it sends, and so when frames come to their station's queue, how many of them stand
-//! there, and when they come to other hosts. So times through stacks are taken as known, the waits and ways of the
-//! network follow from them, and these give the same times anew: from nothing on, until they come to rest or reproduce less than was
-//! taken. Any times that do hold: no first frame can be later than they say (Thomas, Le Boudec and Mifdaoui, RTSS 2019,
-//! theorem 1). What does not come to rest has no bound. Slots do not depend on any of it: a frame on a line starts with its
-//! slot. In: bounds at ports. Out: from application to station queue, and from port to application.
-//! Not here: what a host does with what it serves (`host.rs`).
+//! What a thread receives delays what it sends. So it affects when frames come to their station's queue, how many of
+//! them wait there, and when they come to other hosts. So times through stacks are assumed, the waits and paths of the
+//! network follow from them, and these give new times, starting from zero, until they converge or are at most the
+//! assumed ones. Such times hold: no first frame can exceed them (Thomas, Le Boudec and Mifdaoui, RTSS 2019, theorem
+//! 1). Times that do not converge have no bound. Slots do not depend on any of it: a frame on a line starts with its
+//! slot. In: bounds at ports. Out: from application to station queue, and from port to application. Not here: how a
+//! host serves its streams (`host.rs`).
 
 use tautwire_model::network::{StreamIndex, Traffic};
 use tautwire_units::Duration;

@@ -1,13 +1,13 @@
-//! What it takes until the standby has taken over, and what that costs a frame.
+//! The time until the standby has taken over, and its cost to a frame.
 //!
 //! In: a network with TDMA and a standby. Out: for how long no cycle is opened at most, from the master's last
 //! synchronisation frame to the standby's first: a cycle and the watch of the standby by the slower of both clocks, and the
 //! error of a cycle's start; and by how much the bound of each stream with a failing master exceeds the one without. Invariant:
 //! the bound with that failure is at most the bound without and the stated time.
 //!
-//! Likewise of every kind of failure that is described, alone and together: cables and bridges, bits received wrong, stations
-//! that stop, talkers that babble. The rule is that of `failures.rs`: slots of a cycle, or a lifetime.
-//! Not here: which slots the takeover costs (`wait.rs`).
+//! The same for every kind of failure that is described, alone and together: cables and bridges, bits received wrong,
+//! stations that stop, talkers that babble. The rule is that of `failures.rs`: slots of a cycle, or a lifetime. Not
+//! here: which slots the takeover costs (`wait.rs`).
 
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, NodeKind, StreamIndex, TimelineAction, TimelineEvent};
@@ -32,7 +32,7 @@ pub enum Failure {
     All,
 }
 
-/// By which rule a failure's cost is reckoned.
+/// The rule by which a failure's cost is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CostRule {
     /// It costs nobody a slot.
@@ -48,7 +48,7 @@ pub enum CostRule {
 pub struct FailureCost {
     /// Of what kind it is.
     pub failure: Failure,
-    /// How the cost is reckoned; or why nothing is proven beside it.
+    /// The rule for the cost; or why nothing is proven with such a failure.
     pub rule: Result<CostRule, Unbounded>,
     /// Per stream: by how much its bound with these failures alone exceeds that of the network in which nothing fails, at
     /// its worst listener; none if one of both is none.
@@ -143,7 +143,7 @@ pub fn takeover(network: &Network) -> Option<Takeover> {
     let longest = cycle.deviation.stretch(span.as_ps()).saturating_add(late + cycle.drift);
     let error = Duration::from_ps(longest).saturating_sub(span);
     let undisturbed = crate::bounds(&with_only(network, None));
-    // Late enough that the standby has heard of cycles, whatever their length.
+    // Late enough that the standby has received cycles, whatever their length.
     let action = TimelineAction::StopNode(talker(tdma.synchronisation));
     let event = TimelineEvent { at: Duration::from_ps(u64::MAX), action };
     let stops = with_only(network, None).altered(|parts| parts.events.push(event));

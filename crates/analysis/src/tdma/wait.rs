@@ -1,11 +1,11 @@
 //! The wait for a slot, from any instant.
 //!
-//! In: slots of a stream, arrivals of all of its station. Out: the greatest wait of a frame: over a busy
-//! period, the n-th slot behind any instant, n being what may stand before the frame and itself.
-//! What a station answers waits with what it asks, so waits may depend on themselves, where two stations ask each other: they
-//! are taken as known, from nothing on, until they reproduce themselves. That holds: the first frame that waited longer would
-//! contradict those before it. What does not come to rest has no bound.
-//! Not here: how frames come (`arrivals.rs`), what a response waits for (`round_trip.rs`).
+//! In: slots of a stream, arrivals of all of its station. Out: the greatest wait of a frame: over a busy period, the
+//! n-th slot after any instant, where n counts the frames that may wait before the frame and itself. The answers of a
+//! station wait together with its requests, so waits may depend on themselves, where two stations send requests to
+//! each other: they are assumed, starting from zero, until they reproduce themselves. That holds: the first frame that
+//! waited longer would contradict those before it. Waits that do not converge have no bound. Not here: how frames come
+//! (`arrivals.rs`), the wait of a response for its request (`round_trip.rs`).
 
 use tautwire_core::tdma::Carries;
 use tautwire_model::network::{StreamIndex, Traffic};
@@ -69,7 +69,7 @@ impl Cycle<'_> {
         self.lifetime.is_none() && self.queued(number).is_none() && self.wait(number).is_some()
     }
 
-    /// The wait behind all that may stand before; none if that is without end.
+    /// The wait behind all frames that may be queued before; none if that is without end.
     pub(super) fn queued(&self, number: StreamIndex) -> Option<u64> {
         let streams = || (0..self.network.streams.len()).map(StreamIndex::at);
         let talker = self.network.streams[number.index()].talker;
@@ -114,8 +114,8 @@ impl Cycle<'_> {
         }
     }
 
-    /// How many of a station's slots the failures cost that do without a lifetime: of a cycle that the standby opens those
-    /// that may begin before it is heard, one at least.
+    /// How many of a station's slots failures without a lifetime cost: of a cycle that the standby opens those that
+    /// may begin before its opening is received, one at least.
     fn slots_lost(&self, starts: &[u64]) -> u64 {
         let cycle = self.tdma.cycle.as_ps().max(1);
         let most_before = |end: u64| {

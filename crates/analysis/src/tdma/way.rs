@@ -60,7 +60,7 @@ impl Cycle<'_> {
         let time =
             |payload| link.rate.duration_ceil((frame_length(payload, hop.tagged) + Bytes::new(8)).bits());
         let cable = link.propagation.as_ps();
-        // The port reads its clock when it begins, and is told the end by it.
+        // The port reads its clock at the start of a frame, and finds its end by that clock.
         let shortest = self.deviation.shrink(time(stream.payload_min).as_ps());
         let least = shortest.saturating_sub(self.grain) + cable + link.phy_delay.min.as_ps();
         let line = Range {

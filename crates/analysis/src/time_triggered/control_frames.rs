@@ -33,8 +33,8 @@ pub fn late_control_frames<'a>(
     })
 }
 
-/// The clusters whose nodes have no proven network time for it: those of late control frames, and those that give way to
-/// them.
+/// The clusters whose nodes have no proven network time because of late control frames: those with late frames, and
+/// those that follow them.
 pub(super) fn late_clusters(network: &Network, bounds: &Bounds) -> Vec<u16> {
     let late: Vec<u16> = late_control_frames(network, bounds).map(|(_, cluster)| cluster).collect();
     let Some(made) = &network.as6802 else { return Vec::new() };
@@ -63,8 +63,8 @@ pub(super) fn timeless_nodes(network: &Network, misses: Misses<'_>) -> impl Iter
     (0..network.nodes.len()).map(NodeIndex::at).filter(is_timeless)
 }
 
-/// The most by which the network times of two nodes that follow a cluster may differ, with control frames that come as
-/// late as `bounds` say; none if nothing is proven.
+/// The greatest difference between the network times of two nodes that follow a cluster, with control frames as late
+/// as in `bounds`; none if nothing is proven.
 #[must_use]
 pub fn proven_precision(network: &Network, bounds: &Bounds, cluster: u16) -> Option<Duration> {
     let late = late_clusters(network, bounds).contains(&cluster);

@@ -1,20 +1,20 @@
 //! Time-triggered virtual links (SAE AS6802): their own times, which the schedule fixes, and the time that
 //! they take from all other traffic of a port.
 //!
-//! *A link* (`ways.rs`). A frame waits for its talker's dispatch point: up to a period if its application runs by its own
-//! clock, or what the schedule says if that follows network time. From there the points say when it is where:
-//! `offset(hop) − offset(talker)`, by two clocks that differ by at most the precision. It begins at its
-//! point, or later by what the integration costs: the frame under way (shuffling), a correction that brings
-//! the point nearer (timely block), the octet under way and a gap (preemption). That no two links meet, and
-//! that every frame is there before its point, is the description's to show. Of k links of which each answers
-//! the one before, every one waits for a point of its own: the bound has k such waits.
+//! *A link* (`ways.rs`). A frame waits for its talker's dispatch point: up to a period if its application runs by its
+//! own clock, or as the schedule states if that follows network time. From there the points determine its time at each
+//! hop: `offset(hop) − offset(talker)`, by two clocks that differ by at most the precision. It begins at its point, or
+//! later by the cost of the integration: the frame in transmission (shuffling), a correction that brings the point
+//! nearer (timely block), the octet in transmission and a gap (preemption). The description must ensure that no two
+//! links overlap, and that every frame is there before its point. Of k links of which each answers the one before,
+//! every one waits for a point of its own: the bound has k such waits.
 //!
-//! *Other traffic* (`windows.rs`). Beside one lower frame and what goes before it, a frame of a class waits while the line
-//! is not its own: in slots, and before them for as long as one frame of its class or above takes, which may
-//! not begin there (timely block) or is cut there and sent again (preemption).
+//! *Other traffic* (`windows.rs`). In addition to one lower frame and higher traffic, a frame of a class waits while
+//! its class cannot use the line: in slots, and before them for as long as one frame of its class or above takes,
+//! which may not begin there (timely block) or is cut there and sent again (preemption).
 //!
-//! All of it rests on network time: where control frames may be late (`control_frames.rs`) nothing holds.
-//! Not here: the precision of network time.
+//! All of it depends on network time: where control frames may be late (`control_frames.rs`) nothing is proven. Not
+//! here: the precision of network time.
 
 mod control_frames;
 mod newest;

@@ -1,7 +1,7 @@
-//! A link's own times: the wait for its talker's dispatch point, and where the points say that it is from there on.
+//! A link's own times: the wait for its talker's dispatch point, and the times at the hops after it, which the points determine.
 //!
-//! In: the schedule, and least times of ways as the plan has them. Out: per hop its bound in terms, and whether every acceptance window
-//! takes all its frames. Not here: what the slots take from others (`windows.rs`).
+//! In: the schedule, and least times of paths from the plan. Out: per hop its bound in terms, and whether every
+//! acceptance window accepts all its frames. Not here: what the slots take from others (`windows.rs`).
 
 use tautwire_core::time_triggered::Window;
 use tautwire_model::network::{
@@ -244,7 +244,7 @@ impl<'a, 'network> Ways<'a, 'network> {
     }
 }
 
-/// An entry with its times: the points say more of the least ones than its way.
+/// An entry with its times: the points give greater least times than its path.
 fn bounded(entry: &Entry, times: Times) -> Carried {
     Carried {
         hop_min: passage_min(entry),

@@ -17,7 +17,7 @@ use crate::port_plan::PortPlan;
 
 /// Most slots of a port until they come again; beyond, every link counts for itself.
 const SLOTS_MAX: u128 = 200_000;
-/// Rates for which the greatest excess is sought, in parts of what the slots leave.
+/// Rates for which the greatest excess is computed, in parts of the rate that the slots leave.
 const RATES: [u64; 11] = [0, 1, 2, 4, 8, 16, 24, 32, 40, 48, 56];
 const PARTS: u64 = 64;
 
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(us, [(10, 26), (110, 126), (150, 164)], "nine microseconds each, twice together");
     }
 
-    /// Against every window of whole microseconds over two periods.
+    /// Compares with every window between integer microseconds over two periods.
     #[test]
     fn no_window_holds_more_than_its_line() {
         let slots = [slot(20, 3, 2), slot(30, 9, 4), slot(60, 17, 1)];
