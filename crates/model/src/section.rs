@@ -4,7 +4,7 @@
 //! A [`Section`] is one key of the description, with all below it. The kernel checks the form by the section's own
 //! [`Key`]; the section makes a value of it, which the network keeps by its type ([`Network::section`]). The frames
 //! that the mechanism's ports send are streams like any others ([`ControlFrames`]): runs carry them and bounds count
-//! them. The model knows no section; the caller that loads a description gives those that it knows ([`Grammar`]).
+//! them. The model knows no section; the caller that loads a description gives those that it knows ([`Grammar`](crate::Grammar)).
 
 use core::any::Any;
 use core::fmt;

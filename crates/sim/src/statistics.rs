@@ -1,4 +1,4 @@
-//! What a run counts while it runs, and how that becomes an [`Observation`].
+//! What a run counts while it runs, and how that becomes an [`Observation`](crate::Observation).
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,7 +2,7 @@
 
 use super::tree::{Path, Step, Tree};
 
-/// A key of a shape: its place in [`Grammar::keys`].
+/// A key of a shape: its place in `Grammar::keys`.
 pub type KeyIndex = usize;
 
 /// Of what kind a value is.

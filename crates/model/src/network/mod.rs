@@ -73,21 +73,21 @@ macro_rules! index {
 }
 
 index! {
-    /// A node: [`Network::nodes`].
+    /// A node: [`Parts::nodes`].
     NodeIndex
-    /// A port: [`Network::ports`].
+    /// A port: [`Parts::ports`].
     PortIndex
-    /// One direction of a cable: [`Network::links`].
+    /// One direction of a cable: [`Parts::links`].
     LinkIndex
-    /// A stream: [`Network::streams`].
+    /// A stream: [`Parts::streams`].
     StreamIndex
-    /// A device model: [`Network::devices`].
+    /// A device model: [`Parts::devices`].
     DeviceIndex
-    /// A host model: [`Network::hosts`].
+    /// A host model: [`Parts::hosts`].
     HostIndex
-    /// An ATS scheduler instance: [`Network::schedulers`].
+    /// An ATS scheduler instance: [`Parts::schedulers`].
     SchedulerIndex
-    /// An ATS scheduler group: [`Network::scheduler_groups`].
+    /// An ATS scheduler group: [`Parts::scheduler_groups`].
     SchedulerGroupIndex
 }
 

@@ -11,7 +11,7 @@ pub struct Node {
     pub name: String,
     /// What it is.
     pub kind: NodeKind,
-    /// Its ports: `first..end` of [`super::Network::ports`].
+    /// Its ports: `first..end` of [`super::Parts::ports`].
     pub ports: core::ops::Range<u32>,
     /// Its clock.
     pub clock: Clock,

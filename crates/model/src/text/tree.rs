@@ -136,7 +136,7 @@ impl<'t> Node<'t> {
         self.parsed(key.name).or_else(default).expect("a key with a default of its kind")
     }
 
-    /// The value under `key`, parsed; none if it is missing or wrong (which [`super::form`] reports).
+    /// The value under `key`, parsed; none if it is missing or wrong (which `form.rs` reports).
     pub fn parsed<T: std::str::FromStr>(&self, key: &str) -> Option<T> {
         self.get(key)?.text()?.parse().ok()
     }
