@@ -1,7 +1,7 @@
 //! A log-linear histogram of spans of time: 128 steps an octave.
 //!
-//! The octaves between the least and the greatest hit are kept, so a stream whose delays vary little
-//! costs little. A quantile is told to within 1/128 of its value.
+//! The octaves between the least and the greatest hit are kept, so a stream whose delays vary little costs little. A
+//! quantile is accurate to within 1/128 of its value.
 
 use tautwire_units::Duration;
 
@@ -13,7 +13,7 @@ const STEPS: usize = 1 << STEP_BITS;
 /// Counts of spans by size; counters saturate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
-    /// The counts of whole octaves.
+    /// The counts of complete octaves.
     counts: Vec<u32>,
     /// Octave of the first count.
     first_octave: usize,

@@ -7,8 +7,9 @@ use tautwire_units::Duration;
 pub enum Part {
     /// In the stages of the device or host before the queue and behind the selection.
     Processing,
-    /// Held by what is its own: an ATS scheduler until the frame's eligibility time, whatever stands before it; a shaper or gate at
-    /// the head of its queue with the line free for its class; a slot of TDMA; the BAG of a virtual link.
+    /// Held by its own shaping: an ATS scheduler until the frame's eligibility time, whatever waits before it; a
+    /// shaper or gate at the head of its queue with the line free for its class; a slot of TDMA; the BAG of a virtual
+    /// link.
     Shaping,
     /// The rest of the waiting for transmission.
     Queueing,

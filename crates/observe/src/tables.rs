@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub struct Table {
     /// By which programs know it: lower case and `_`.
     pub name: &'static str,
-    /// What stands over it.
+    /// Its heading.
     pub title: &'static str,
     /// What a row is, in a sentence.
     pub about: &'static str,
@@ -27,18 +27,18 @@ pub struct Table {
 pub struct Column {
     /// By which programs know it: lower case and `_`; the name of a time ends in `_ps`.
     pub name: &'static str,
-    /// What stands over it; of a time, without its unit.
+    /// Its heading; of a time, without its unit.
     pub title: &'static str,
 }
 
-/// What stands in a cell.
+/// The contents of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cell {
     /// Nothing.
     None,
     /// A text.
     Text(String),
-    /// A number; of picoseconds, if the name of its column says so.
+    /// A number; of picoseconds, if the name of its column shows it.
     Number(u64),
 }
 

@@ -1,4 +1,4 @@
-//! What an adversary found, beside what was observed and what is proven.
+//! What an adversary found, next to what was observed and what is proven.
 //!
 //! Not here: the search (`workbench`).
 

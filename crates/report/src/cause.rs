@@ -1,9 +1,10 @@
-//! Who took a copy that was lost: the network, a failure that the description states, the start of network time, or a virtual link
-//! that is there to take it out.
+//! The cause of a lost copy: the network, a failure that the description states, the start of network time, or a
+//! virtual link that eliminates copies by design.
 //!
-//! Most reasons say so themselves. Of some only the run and the description do: a frame that expires is a failure's where no limit
-//! is too small for it and something fails that keeps cycles from its station; one without network time is lost to the start where
-//! no node lost that again, and to a failure where one did and something fails. What nobody stated is the network's own.
+//! Most reasons determine the cause. For some the run and the description do: the loss of an expired frame is a
+//! failure's where no limit is too small for it and something fails that keeps cycles from its station; a frame
+//! without network time is lost to the start if no node lost that time again, and to a failure if one did and
+//! something fails. A loss without a stated failure is the network's own.
 
 use tautwire_analysis::{Limit, LimitKind, StatedFailure};
 use tautwire_model::network::Network;
@@ -34,7 +35,7 @@ impl Cause {
     }
 }
 
-/// Whom reasons that do not say so themselves are put down to, at one listener.
+/// The causes, at one listener, of reasons that do not determine it themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Causes {
     expired: Cause,
@@ -60,7 +61,7 @@ impl Causes {
             Some(nodes) if nodes.iter().any(|node| node.synchronised_at.is_none()) => Cause::Network,
             Some(nodes) if nodes.iter().all(|node| node.lost + node.gave_way == 0) => Cause::StartUp,
             Some(_) if fails => Cause::Failure,
-            // Clusters give way to one another as they start.
+            // Clusters follow one another as they start.
             Some(nodes) if nodes.iter().all(|node| node.lost == 0) => Cause::StartUp,
             Some(_) => Cause::Network,
         };

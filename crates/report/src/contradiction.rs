@@ -1,7 +1,7 @@
 //! Observations that a bound excludes.
 //!
-//! Held against each other are the delays end to end (greatest and least), the greatest delay at
-//! each hop, backlog and credit of each class of each port, the precision of network time, and the time of admissions.
+//! Compared are the delays end to end (greatest and least), the greatest delay at each hop, backlog and credit of each
+//! class of each port, the precision of network time, and the time of admissions.
 
 use std::fmt;
 
@@ -111,8 +111,8 @@ impl Quantity {
 }
 
 impl Contradiction {
-    /// Whether it makes the verdict of this stream's listener (index of the stream's listeners). One
-    /// at a hop is held against all listeners of the stream.
+    /// Whether it determines the verdict of this stream's listener (index of the stream's listeners). One at a hop
+    /// counts for all listeners of the stream.
     #[must_use]
     pub fn is_of(&self, stream: StreamIndex, listener: usize) -> bool {
         match self.place {

@@ -1,8 +1,8 @@
-//! When a run may send the first frame of a stream, by what the description states: offsets, events that start it or change its traffic, and
-//! when talker and listener ask for it.
+//! When a run may send the first frame of a stream, by the description: offsets, events that start it or change its
+//! traffic, and the requests of talker and listener.
 //!
-//! Invariant: a frame is never sent earlier, so a stream that may be sent only behind the end of a run is not sent in it. Stops of streams
-//! and nodes are not counted here: `served.rs`.
+//! Invariant: a frame is never sent earlier, so a stream that may be sent only after the end of a run is not sent in
+//! it. Stops of streams and nodes are not counted here: `served.rs`.
 
 use tautwire_model::network::{Network, Stream, StreamIndex, TimelineAction, Traffic};
 use tautwire_units::Duration;

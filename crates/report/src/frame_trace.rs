@@ -1,8 +1,8 @@
 //! Traces of frames as Parquet: a row for each event in the life of a frame.
 //!
-//! Memory is bounded: rows are encoded in batches, and a row group goes to the file when it is full.
-//! Rows stand in the order in which they are told, which is not quite that of time (a transmission
-//! is told when it is decided, with the instant at which its frame had joined the queue).
+//! Memory is bounded: rows are encoded in batches, and a row group goes to the file when it is full. Rows have the
+//! order of their recording, which is not quite that of time (a transmission is recorded when it is decided, with the
+//! instant at which its frame had joined the queue).
 
 use std::io;
 use std::io::Write;

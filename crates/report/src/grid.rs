@@ -1,6 +1,6 @@
-//! A table of text: as wide as its contents and no wider than asked.
+//! A table of text: as wide as its contents and no wider than a limit.
 //!
-//! Columns that matter least go first, then texts are cut short; rows that do not fit are counted below the table.
+//! The least important columns are removed first, then texts are cut short; rows that do not fit are counted below the table.
 
 use std::fmt::Write;
 

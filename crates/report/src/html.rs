@@ -45,7 +45,7 @@ pub fn html(run: &RunFolder) -> String {
     format!("{}{}{}", &PAGE[..start], escape(&data), &PAGE[end..])
 }
 
-/// JSON that cannot end or disturb the block it stands in: `<` occurs in strings alone.
+/// JSON that cannot end or disturb the block that contains it: `<` occurs in strings alone.
 fn escape(json: &str) -> String {
     json.replace('<', "\\u003c")
 }

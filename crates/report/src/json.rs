@@ -15,7 +15,7 @@ pub(crate) fn pretty<T: Serialize>(value: &T) -> String {
     text
 }
 
-/// The keys of the whole and the elements of its lists each on a line.
+/// The keys of the value and the elements of its lists each on a line.
 pub(crate) fn rows<T: Serialize>(value: &T) -> String {
     let mut text = Vec::new();
     let mut serializer = Serializer::with_formatter(&mut text, Rows::default());

@@ -103,7 +103,7 @@ pub(crate) fn discarded(seen: &ListenerObservation, causes: Causes) -> u64 {
     seen.lost.map_or(on_way, |lost| on_way.min(lost)) + all(in_host) + given_up
 }
 
-/// Causes as a table says them, those that took most first.
+/// Causes in the form of a table, those with the most losses first.
 fn causes(listener: &ListenerSummary) -> Option<String> {
     let frames = listener.frames.as_ref()?;
     let lost = |name: &&String| **name != DropReason::Eliminated.name();
@@ -127,7 +127,7 @@ fn causes(listener: &ListenerSummary) -> Option<String> {
     (!causes.is_empty()).then(|| texts.collect::<Vec<_>>().join(", "))
 }
 
-/// A table of what was lost on the way to whom and why, a row for each listener; empty if nothing was.
+/// A table of the lost frames, their listeners and the reasons, a row for each listener; empty if nothing was lost.
 #[must_use]
 pub fn table(summary: &Summary, options: TableOptions) -> String {
     let columns = [text("losses", 0), text("listener", 0), number("share", 0), text("copies and causes", 0)];

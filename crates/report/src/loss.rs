@@ -12,7 +12,7 @@ use crate::summary::{LimitSummary, ListenerSummary, StreamSummary, Summary};
 use crate::table::described;
 use crate::verdict::Verdict;
 
-/// A limit as it stands in results.
+/// A limit in the form of results.
 pub(crate) fn summary(network: &Network, limit: &Limit) -> LimitSummary {
     LimitSummary {
         kind: limit.name().to_owned(),
@@ -58,7 +58,7 @@ pub(crate) fn grouped(
             if place == all.len() {
                 all.push((text, Vec::new()));
             }
-            // Listeners of one stream stand side by side.
+            // Listeners of one stream are adjacent.
             if all[place].1.last() != Some(&stream.name.as_str()) {
                 all[place].1.push(&stream.name);
             }

@@ -1,4 +1,4 @@
-//! Which network control traffic bounds reckon with, as a line of text.
+//! The network control traffic that bounds count, as a line of text.
 //!
 //! Protocols that a description has send frames of their own, which are streams `protocol:port`. Frames of others count only
 //! where the description states them.
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use tautwire_model::Network;
 
-/// What the bounds of a network reckon with beside its streams: `network control: gptp as described`.
+/// What the bounds of a network count in addition to its streams: `network control: gptp as described`.
 #[must_use]
 pub fn line(network: &Network) -> String {
     let protocols: BTreeSet<&str> = network

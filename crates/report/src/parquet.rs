@@ -19,7 +19,7 @@ pub(crate) fn properties() -> WriterProperties {
         .build()
 }
 
-/// Writes one batch as a whole file.
+/// Writes one batch as a complete file.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -31,7 +31,7 @@ pub fn write<W: Write + Send>(to: W, batch: &RecordBatch) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads a whole file.
+/// Reads a complete file.
 ///
 /// # Errors
 /// If the file cannot be read or is no Parquet.

@@ -1,7 +1,8 @@
-//! A folder that is being written, under a temporary name beside its place, and locked as long as somebody writes it.
+//! A folder that is being written, under a temporary name next to its place, and locked as long as a process writes it.
 //!
-//! A process that is killed leaves such a folder, and no lock on it: the next one that writes beside it takes it away. A
-//! run that stood at the place, and was moved aside by a process that was killed before the new one stood there, is put back.
+//! A killed process leaves such a folder, and no lock on it: the next process that writes next to it removes it. If a
+//! process was killed after it had moved an earlier run aside and before it had put the new one at the place, the
+//! earlier run is put back.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -11,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What a temporary name has behind the name of the place; a process and a number follow.
 const MARK: &str = ".partial-";
-/// Behind the temporary name: the run that stood at the place.
+/// After the temporary name: the earlier run of the place.
 const OLD: &str = "-old";
 const LOCK: &str = ".lock";
 
@@ -24,7 +25,7 @@ pub(crate) struct Partial {
 }
 
 impl Partial {
-    /// A new folder for what is to stand at `place`; what killed processes left there goes.
+    /// A new folder that will be moved to `place`; remains of killed processes are removed.
     pub(crate) fn create(place: &Path) -> io::Result<Self> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let name = place.file_name().ok_or_else(|| io::Error::other("a run folder needs a name"))?;
@@ -52,7 +53,7 @@ impl Partial {
         &self.path
     }
 
-    /// Puts the folder at its place, instead of what stands there.
+    /// Moves the folder to its place, and replaces what is there.
     pub(crate) fn put(&self, place: &Path) -> io::Result<()> {
         // The lock is held on the file, whatever its name is.
         fs::remove_file(self.path.join(LOCK))?;
@@ -81,7 +82,7 @@ fn parent(place: &Path) -> &Path {
     place.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Says which of the folders above is none.
+/// An error for the first parent that is no folder.
 fn check_parent(parent: &Path) -> io::Result<()> {
     match parent.ancestors().find(|path| path.exists()) {
         Some(there) if !there.is_dir() => {
@@ -120,7 +121,7 @@ fn remove_stale(folder: &Path) {
     }
 }
 
-/// The name of the place, the process, and whether it is what stood at the place, of a temporary name.
+/// The name of the place, the process, and whether it is the earlier run of the place, from a temporary name.
 fn parts(name: &str) -> Option<(&str, u32, bool)> {
     let (place, rest) = name.rsplit_once(MARK)?;
     let (rest, is_old) = rest.strip_suffix(OLD).map_or((rest, false), |rest| (rest, true));

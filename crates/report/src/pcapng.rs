@@ -1,12 +1,11 @@
 //! pcapng captures of a run, readable by Wireshark (draft-ietf-opsawg-pcapng).
 //!
-//! Every link direction is an interface with its name and speed; time stamps are nanoseconds (rounded
-//! down) since the start of the run, of the first bit of the preamble. Frames are rebuilt: real
-//! headers of the stream, and a payload that starts with `tautwire`, the index of the stream and the
-//! number of the frame (32 bits each, big endian). No FCS. With TDMA, synchronisation frames are those of RTnet, with
-//! the stamps of their sender's clock, and ordinary frames are tunnelled: four octets of their payload are the
-//! header of RTmac. Messages of a test bed have their own octets behind headers of IPv4 and UDP, with addresses of our
-//! choice if the description says none.
+//! Every link direction is an interface with its name and speed; time stamps are nanoseconds (rounded down) since the
+//! start of the run, of the first bit of the preamble. Frames are rebuilt: real headers of the stream, and a payload
+//! that starts with `tautwire`, the index of the stream and the number of the frame (32 bits each, big endian). No
+//! FCS. With TDMA, synchronisation frames are those of RTnet, with the stamps of their sender's clock, and ordinary
+//! frames are tunnelled: four octets of their payload are the header of RTmac. Messages of a test bed have their own
+//! octets after headers of IPv4 and UDP, with addresses of our choice if the description states none.
 //!
 //! Frames are built straight into the block; the crate that reads captures elsewhere checks them in
 //! the tests.
@@ -40,15 +39,15 @@ const TIME_STAMP_RESOLUTION: u16 = 9;
 const MARK: &[u8; 8] = b"tautwire";
 /// Synchronisation frames of a stream that may be on their way at a time.
 const OPENINGS: u32 = 64;
-/// The first of the ports that are nobody's: of messages whose description says none.
+/// The first of the ports without an owner: for messages whose description states none.
 const DYNAMIC: u16 = 49_152;
 /// FCS, which captures leave out.
 const FCS: u64 = 4;
 
-/// What is known of a frame beside its record.
+/// Information about a frame in addition to its record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known<'a> {
-    /// Nothing: its octets say which frame it is.
+    /// None: its octets identify the frame.
     Nothing,
     /// The octets of the message that it carries, behind the headers.
     Message(&'a [u8]),
@@ -65,7 +64,7 @@ pub struct PcapngWriter<'a, W: Write> {
     frame: Vec<u8>,
     /// Slots that frames missed, each a sentence, by stream and number.
     missed: BTreeMap<(u32, u32), Vec<String>>,
-    /// Slots that frames missed which never left: the packets of the next synchronisation frame say so.
+    /// Slots that frames missed which never left: the packets of the next synchronisation frame have a comment about them.
     given_up: Vec<String>,
 }
 
@@ -104,8 +103,8 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
         }
     }
 
-    /// Takes a slot that a frame missed, before its first transmission: its packets say so, or, if it never leaves, those of the
-    /// next synchronisation frame.
+    /// Takes a slot that a frame missed, before its first transmission: the comments of its packets state it, or, if
+    /// it never leaves, those of the next synchronisation frame.
     pub fn slot_missed(&mut self, missed: &MissedSlot) {
         let Some(tdma) = &self.network.tdma else { return };
         let owned = &tdma.slots[missed.slot];
@@ -118,7 +117,7 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
         self.given_up.push(format!("frame {number} of {stream}, never sent, {text}"));
     }
 
-    /// What the packets of a frame say beside their octets.
+    /// Adds a comment to the packets of a frame.
     fn comment(&mut self, stream: u32, number: u32, text: String) {
         self.missed.retain(|(other, past), _| *other != stream || *past + OPENINGS > number);
         self.missed.entry((stream, number)).or_default().push(text);
@@ -319,8 +318,8 @@ fn build(
     }
 }
 
-/// Addresses of a message whose description says none: stations by their numbers, a virtual link's group by its
-/// identifier, as ARINC 664 part 7 has them.
+/// Addresses of a message whose description states none: stations by their numbers, a virtual link's group by its
+/// identifier, as in ARINC 664 part 7.
 fn assumed_flow(stream: &Stream) -> UdpFlow {
     let station = |node: NodeIndex| {
         let [.., high, low] = node.0.to_be_bytes();

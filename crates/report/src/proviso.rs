@@ -1,9 +1,10 @@
-//! What a proven row is proven but for: losses by failures that the description states, messages that newer ones replace, the time
-//! until all nodes have network time.
+//! The provisos of a proven row: losses by failures that the description states, messages that newer ones replace, the
+//! time until all nodes have network time.
 //!
-//! One vocabulary for bounds and runs, and for tables, results and page: the words stand behind *proven*, the reasons in lines of
-//! their own. They follow from the description and its bounds; a run in which something was lost so has them, too. A proviso is no
-//! verdict: what is proven with one is proven. Not here: who took a copy (`cause.rs`).
+//! One vocabulary for bounds and runs, and for tables, results and page: the words follow *proven*, the reasons are in
+//! lines of their own. They follow from the description and its bounds; a run in which something was lost in such a
+//! way has them, too. A proviso does not change a verdict: a row that is proven with one is proven. Not here: the
+//! cause of a lost copy (`cause.rs`).
 
 use std::fmt::Write;
 

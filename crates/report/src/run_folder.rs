@@ -1,8 +1,7 @@
 //! A run folder: `manifest.json`, `summary.json`, `network.json`, Parquet files and traces.
 //!
-//! It is written under a temporary name beside its place and renamed when all of it is there: what
-//! was killed leaves nothing that looks whole. An earlier run of the same name is replaced; a folder
-//! that is no run folder never.
+//! It is written under a temporary name next to its place and renamed when all of it is there: a killed process leaves
+//! nothing that looks complete. An earlier run of the same name is replaced; a folder that is no run folder never.
 
 use std::fs::{self, File};
 use std::io;
@@ -46,11 +45,10 @@ pub struct RunFolder {
 }
 
 impl RunFolderWriter {
-    /// Begins a run folder that is to stand at `place`.
+    /// Begins a run folder that will be moved to `place`.
     ///
     /// # Errors
-    /// If something other than a run folder or an empty folder stands there, or a folder cannot be
-    /// made beside it.
+    /// If something other than a run folder or an empty folder is there, or a folder cannot be made next to it.
     pub fn create(place: &Path) -> io::Result<Self> {
         if place.exists() && !place.join(MANIFEST).is_file() && !is_empty_folder(place)? {
             let text = format!("{} exists and is not a run folder", place.display());
@@ -59,7 +57,7 @@ impl RunFolderWriter {
         Ok(Self { place: place.to_owned(), partial: Partial::create(place)?, is_done: false })
     }
 
-    /// Where the folder stands while it is written: to be taken away if the process is to end at once.
+    /// The path of the folder while it is written: to be removed if the process is to end at once.
     #[must_use]
     pub fn temporary(&self) -> &Path {
         self.partial.path()
@@ -76,7 +74,7 @@ impl RunFolderWriter {
     /// Writes the results and puts the folder in its place.
     ///
     /// # Errors
-    /// If a file cannot be written; then nothing stands at the place that did not before.
+    /// If a file cannot be written; then the place is as it was before.
     ///
     /// # Panics
     /// If `bounds` or `observation` are not those of `network`.
@@ -93,10 +91,10 @@ impl RunFolderWriter {
         Ok(run)
     }
 
-    /// As [`RunFolderWriter::finish`], with results that are summed up already.
+    /// As [`RunFolderWriter::finish`], with summarised results.
     ///
     /// # Errors
-    /// If a file cannot be written; then nothing stands at the place that did not before.
+    /// If a file cannot be written; then the place is as it was before.
     pub fn finish_with(mut self, run: &RunFolder) -> io::Result<()> {
         let summary = &run.summary;
         fs::write(self.temporary().join(SUMMARY), summary.to_json())?;

@@ -1,9 +1,10 @@
 //! Listeners that were not served: the network refused them, or their stream was never sent, or nothing of it came.
 //!
-//! Such a row is not proven, whatever its bound says. What no run sends is known without a run, too (`first_frame.rs`). What the description
-//! itself ends keeps its verdict: a talker that an event stops, an offer that is withdrawn, a listener that asks no more, a cable
-//! that is cut before the first frame; but not a stream whose first frame is behind the end of the run.
-//! Not here: frames that were lost among others that came (`listener_frames.rs`).
+//! Such a row is not proven, whatever its bound is. Streams that no run sends are known without a run, too
+//! (`first_frame.rs`). If the description itself ends a stream, its verdict stays: a talker that an event stops, an
+//! offer that is withdrawn, a listener that ends its request, a cable that is cut before the first frame; but not a
+//! stream whose first frame is after the end of the run. Not here: frames that were lost among others that came
+//! (`listener_frames.rs`).
 
 use std::fmt::Write;
 
@@ -107,7 +108,7 @@ pub(crate) fn not_served(
         let never = never_sent(network, observation.end, stream, listener).is_some();
         return (never || !is_ended(network, observation, stream, listener)).then_some(NotServed::NeverSent);
     }
-    // All that did not come was taken by failures, or the listener asked no more.
+    // All frames that did not come were lost to failures, or the listener ended its request.
     let failed = causes.count(&seen.dropped, Cause::Failure) > 0 && discarded(seen, causes) == 0;
     let left = answer.asked && !answer.asks;
     (!failed && !left).then_some(NotServed::NothingDelivered)
@@ -127,7 +128,7 @@ fn answer(
     answer.unwrap_or_default()
 }
 
-/// Whether the description says that the talker ends, or that the listener does.
+/// Whether the description ends the talker, or the listener's request.
 fn is_ended(network: &Network, observation: &Observation, stream: StreamIndex, listener: usize) -> bool {
     let described = &network.streams[stream.index()];
     let answer = answer(observation, described, stream, listener);

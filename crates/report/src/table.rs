@@ -68,14 +68,14 @@ pub fn streams(summary: &Summary, options: TableOptions) -> String {
     render(&columns, &rows, options)
 }
 
-/// The streams of the description (a colon stands only in the names of control protocols' frames), and those frames of
-/// protocols that do not keep what they are held to.
+/// The streams of the description (only names of control protocols' frames have a colon), and those frames of
+/// protocols that miss their deadlines or bounds.
 pub(crate) fn described(summary: &Summary) -> impl Iterator<Item = &StreamSummary> {
     let fails = |stream: &StreamSummary| stream.verdict.is_some_and(|verdict| verdict > Verdict::Proven);
     summary.streams.iter().filter(move |stream| !stream.name.contains(':') || fails(stream))
 }
 
-/// The verdict in a table: what is proven with a proviso says so.
+/// The verdict in a table, with the word for a proviso.
 fn verdict(listener: &ListenerSummary) -> String {
     listener.verdict.map_or_else(String::new, |verdict| words(verdict, listener.proviso))
 }
@@ -203,7 +203,7 @@ pub fn late(summary: &Summary, options: TableOptions) -> String {
     render(&columns, &rows, options)
 }
 
-/// A table of what the stations' time stamps say, a row for each listener that stamps; empty if none does.
+/// A table of the delays by the stations' time stamps, a row for each listener that stamps; empty if none does.
 #[must_use]
 pub fn stamps(summary: &Summary, options: TableOptions) -> String {
     let us = |ps: Option<i64>| ps.map_or_else(|| "-".to_owned(), |ps| microseconds(ps.into()));
@@ -355,7 +355,7 @@ pub fn ports(summary: &Summary, options: TableOptions) -> String {
     render(&columns, &rows, options)
 }
 
-/// One line that says how it stands: `12 streams: 10 proven, 2 not proven`.
+/// One line with the counts of verdicts: `12 streams: 10 proven, 2 not proven`.
 #[must_use]
 pub fn outcome(summary: &Summary) -> String {
     let provisos = |verdict| Proviso::ALL.into_iter().rev().filter(move |_| verdict == Verdict::Proven);

@@ -1,4 +1,4 @@
-//! The test of a test bed in results: what `summary.json` says of its messages, and its table.
+//! The test of a test bed in results: its part of `summary.json` about messages, and its table.
 
 use std::collections::BTreeMap;
 

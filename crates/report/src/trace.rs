@@ -1,6 +1,6 @@
-//! What a run tells, to a Parquet trace, a capture, or both, while it runs.
+//! Writes the events of a run to a Parquet trace, a capture, or both, while it runs.
 //!
-//! A write that fails is remembered and told at the end: the run goes on, without trace.
+//! A failed write is remembered and reported at the end: the run goes on, without trace.
 
 use std::any::Any;
 use std::cmp::Reverse;
@@ -32,16 +32,16 @@ pub struct TraceRecorder<'a, W: Write + Send> {
     order: u64,
     /// Length of the frame that is on its way to a listener: stream, number, listener.
     arriving: HashMap<(u32, u32, u32), Arriving>,
-    /// What the frame of a protocol holds whose transmission is told next, and those in `ahead` by what was told.
+    /// The contents of a protocol's frame whose transmission comes next, and of those in `ahead` by their recording order.
     contents: Option<(EtherType, Vec<u8>, Option<Addresses>)>,
     contents_ahead: HashMap<u64, (EtherType, Vec<u8>, Option<Addresses>)>,
-    /// The message of the transmission that is told next, and of those in `ahead`.
+    /// The message of the transmission that comes next, and of those in `ahead`.
     message: Option<Vec<u8>>,
     messages_ahead: HashMap<u64, Vec<u8>>,
     error: Option<io::Error>,
 }
 
-/// A transmission that has not begun, in order of time, then of telling.
+/// A transmission that has not begun, in order of time, then of recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Ahead {
     time: Duration,

@@ -1,4 +1,4 @@
-//! Observation held against bound and deadline: the verdict of every stream at every listener.
+//! Compares observations with bounds and deadlines: the verdict of every stream at every listener.
 //!
 //! Checked is every frame, those of the warm-up too ([`tautwire_sim::WorstFrame`]). A contradiction
 //! is an observation that a bound excludes: of an end-to-end delay, of a delay at a hop, of a
@@ -81,7 +81,7 @@ impl Verdict {
     }
 }
 
-/// The verdicts of a whole network.
+/// The verdicts of a network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verification {
     /// The worst of all.
@@ -114,7 +114,7 @@ pub struct ListenerVerification {
     pub listener: NodeIndex,
     /// The stream's deadline.
     pub deadline: Option<Duration>,
-    /// The greatest delay that is possible, or why none is known; none if bounds were not asked for.
+    /// The greatest possible delay, or why none is known; none if bounds were not requested.
     pub bound: Option<Result<Duration, Unbounded>>,
     /// The greatest difference of two delays that is possible.
     pub jitter_bound: Option<Duration>,
@@ -130,13 +130,13 @@ pub struct ListenerVerification {
     pub margin_ps: Option<i64>,
     /// Whether both copies of a frame over two networks may be taken; its deadline is not proven then.
     pub taken_twice: bool,
-    /// Limits on its way that may be too small, if bounds were asked for.
+    /// Limits on its path that may be too small, if bounds were requested.
     pub may_be_lost: Vec<Limit>,
     /// Failures that the description states and that may take frames on its way.
     pub stated: Vec<StatedFailure>,
     /// What it is proven but for, if it is proven.
     pub proviso: Option<Proviso>,
-    /// Whom losses are put down to.
+    /// The causes of losses.
     pub(crate) causes: Causes,
     /// The verdict.
     pub verdict: Verdict,
@@ -244,7 +244,7 @@ fn judge_stream(
             verification.may_be_lost = limits.to_vec();
             verification.stated.clone_from(stated);
             let not_granted = matches!(verification.bound, Some(Err(Unbounded::NotGranted { .. })));
-            // Of a run the observation says whether it was asked for at all.
+            // The observation of a run shows whether it was requested at all.
             if observation.is_none() {
                 let refused = not_granted.then_some(NotServed::Refused(None));
                 let never = || never_sent(network, network.run.duration, index_of_stream, listener);
@@ -268,7 +268,7 @@ fn judge_stream(
     StreamVerification { stream: index_of_stream, verdict, proviso, listeners, lost: observed.map(lost) }
 }
 
-/// The verdict by observation alone: `NotProven` where only a bound could say more.
+/// The verdict by observation alone: `NotProven` where only a bound could decide.
 fn judge_listener(
     stream: &Stream,
     listener: usize,
@@ -287,7 +287,7 @@ fn judge_listener(
     let withheld = seen.is_some_and(|seen| seen.withheld > 0);
     let verdict = match (contradicted, not_served, missed, stream.deadline) {
         (true, ..) => Verdict::Contradiction,
-        // What was lost says more than that nothing came, and what is still on its way was neither lost nor refused.
+        // A loss is more specific than that nothing came, and a frame in transit was neither lost nor refused.
         (_, Some(NotServed::NothingDelivered), true, _) => Verdict::Missed,
         (_, Some(NotServed::NothingDelivered), false, _) if !withheld => Verdict::NotProven,
         (_, Some(_), ..) => Verdict::Refused,
@@ -407,7 +407,7 @@ mod tests {
             let network = tautwire_model::load_text("avionics", &text).network.expect("no errors");
             let bounds = tautwire_analysis::bounds(&network);
             assert_eq!(judge(&network, Some(&bounds), None).streams[0].verdict, expected, "{skew_max}");
-            // And the table says why.
+            // The table contains the reason.
             let summary = crate::summary::Summary::new(&network, Some(&bounds), None);
             let table = crate::table::not_proven(&summary);
             let has_reason = table.contains("skew-max of 100.000 us");

@@ -26,7 +26,7 @@ fn run(name: &str, text: &str, duration: Duration) -> (Network, Observation, Pat
     (network, seen, capture)
 }
 
-/// What Wireshark says of the protocol control frames of a capture, a line each.
+/// Fields of the protocol control frames of a capture by Wireshark, a line each.
 fn fields(capture: &Path, arguments: &[&str]) -> Vec<String> {
     let mut command = Command::new("tshark");
     command.arg("-r").arg(capture).args(["-n", "-Y", "eth.type == 0x891d", "-T", "fields"]).args(arguments);
@@ -60,7 +60,7 @@ fn protocol_control_frames_of_a_run_are_decoded_and_none_is_malformed() {
     std::fs::remove_file(&capture).expect("it was written");
 }
 
-/// Frames of a cluster have its domain and priority; who gives way sends none any more.
+/// Frames of a cluster have its domain and priority; a node that follows another cluster sends none any more.
 #[test]
 fn frames_of_several_clusters_are_distinguished() {
     let text = include_str!("../../../scenarios/as6802-clusters.yaml");

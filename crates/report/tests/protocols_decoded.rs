@@ -105,7 +105,7 @@ fn mvrp_of_a_run_is_decoded_with_its_vlan_and_events() {
     let created: u64 = mvrp.map(|(_, seen)| seen.created).sum();
     assert_eq!(tshark(&capture, &["-Y", "mrp-mvrp"]).len() as u64, created);
     assert_eq!(tshark(&capture, &["-Y", "mrp-mvrp && eth.dst != 01:80:c2:00:00:21"]), [""; 0]);
-    // New (0), JoinIn (1), JoinMt (3) or Lv (5) of VLAN 2, at the upper place of three in an octet; a leave-all says zero.
+    // New (0), JoinIn (1), JoinMt (3) or Lv (5) of VLAN 2, at the upper place of three in an octet; zero in a leave-all.
     let screen = &network.nodes.iter().position(|node| node.name == "screen").expect("a node");
     let source = network.ports[network.nodes[*screen].ports.start as usize].address;
     let events = field(&capture, &format!("mrp-mvrp && eth.src == {source}"), "mrp-mvrp.three_packed_event");
@@ -139,7 +139,7 @@ fn captures_of_shaped_classes_and_corrected_clocks_are_decoded() {
         let created: u64 = own.map(|(_, seen)| seen.created).sum();
         assert_eq!(tshark(&capture, &["-Y", protocol]).len() as u64, created, "{protocol}");
     }
-    // The talkers were granted, and offer what the description says: the priority and the VLAN of class A and B.
+    // The talkers were granted, and offer the values of the description: the priority and the VLAN of class A and B.
     let priorities = field(&capture, "mrp-msrp.attribute_type == 1", "mrp-msrp.priority");
     assert!(priorities.iter().any(|all| all.contains('3')) && priorities.iter().any(|all| all.contains('2')));
     let tagged = field(&capture, "vlan.id == 2", "vlan.priority");

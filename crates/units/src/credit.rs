@@ -31,7 +31,7 @@ impl Credit {
         Self(i128::from(rate.as_bps()) * i128::from(span.as_ps()))
     }
 
-    /// The credit of `bits` whole bits.
+    /// The credit of a number of bits.
     #[must_use]
     pub fn of_bits(bits: Bits) -> Self {
         Self(i128::from(bits.get()) * 1_000_000_000_000)

@@ -4,7 +4,7 @@ use core::fmt;
 use core::iter::Sum;
 use core::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 
-/// A size in octets. What it covers (payload, frame, wire) stands in the name of the variable.
+/// A size in octets. The name of the variable states what it covers (payload, frame, wire).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(u64);
 
@@ -66,7 +66,7 @@ impl Bits {
         Self(self.0.saturating_add(other.0))
     }
 
-    /// Whole octets that hold these bits.
+    /// The least number of octets that hold these bits.
     #[must_use]
     pub const fn bytes_ceil(self) -> Bytes {
         Bytes(self.0.div_ceil(8))

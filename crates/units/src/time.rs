@@ -96,7 +96,7 @@ impl Duration {
         Self(s * 1_000_000_000_000)
     }
 
-    /// Whole picoseconds.
+    /// Picoseconds.
     #[must_use]
     pub const fn as_ps(self) -> u64 {
         self.0
@@ -120,7 +120,7 @@ impl Duration {
         Self(self.0.saturating_add(other.0))
     }
 
-    /// `self + other` if it can be told.
+    /// `self + other`; none on overflow.
     #[must_use]
     pub const fn checked_add(self, other: Self) -> Option<Self> {
         match self.0.checked_add(other.0) {
@@ -207,7 +207,7 @@ impl Mul<u64> for Duration {
     }
 }
 
-/// How many whole `other` lie in `self` (rounded down).
+/// How many times `other` fits into `self` (rounded down).
 impl Div for Duration {
     type Output = u64;
     fn div(self, other: Self) -> u64 {

@@ -35,7 +35,7 @@ impl PcfType {
 pub struct ProtocolControlFrame {
     /// Number of the integration cycle in the cluster cycle.
     pub integration_cycle: u32,
-    /// A bit for each synchronisation master that it stands for.
+    /// A bit for each synchronisation master whose frame it includes.
     pub membership_new: u32,
     /// Synchronisation priority: of several, nodes follow the highest.
     pub sync_priority: u8,

@@ -18,7 +18,7 @@ pub struct Ipv4Header {
     pub payload_length: u16,
     /// Identification.
     pub identification: u16,
-    /// Flags and fragment offset as they stand: 0x4000 is "don't fragment".
+    /// Flags and fragment offset in one field: 0x4000 is "don't fragment".
     pub fragment: u16,
     /// Time to live.
     pub time_to_live: u8,

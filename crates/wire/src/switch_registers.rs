@@ -51,7 +51,7 @@ pub const TABLE_OVERFLOWS: u16 = 0x034;
 /// Classes shaped by ATS, a bit each.
 pub const ATS_CLASSES: u16 = 0x040;
 
-/// Octets charged beside a frame's own.
+/// Octets charged in addition to a frame's own.
 pub const CHARGED_OVERHEAD: u16 = 0x044;
 
 /// ProcessingDelayMax in ticks.

@@ -52,10 +52,10 @@ impl TestMessage {
         to[first + 8..first + Self::OCTETS].copy_from_slice(&sum.to_be_bytes());
     }
 
-    /// Reads a message; also gives its contents.
+    /// Parses a message; also gives its contents.
     ///
     /// # Errors
-    /// If it is cut short, or an octet is not what the sender's CRC says.
+    /// If it is cut short, or its octets do not fit the sender's CRC.
     pub fn parse(octets: &[u8]) -> Result<(Self, &[u8]), WireError> {
         let (header, contents) = split::<12>(octets)?;
         let [a, b, c, d, e, f, g, h, sum @ ..] = *header;

@@ -34,7 +34,7 @@ impl UdpHeader {
         octets[2..4].copy_from_slice(&self.destination_port.to_be_bytes());
         octets[4..6].copy_from_slice(&length.to_be_bytes());
         let sum = pseudo_header(source, destination, length).add(&octets).add(payload).finish();
-        // Zero would say that there is no checksum; its other form means the same.
+        // Zero means that there is no checksum; its other form means the same sum.
         let checksum = if sum == 0 { u16::MAX } else { sum };
         octets[6..8].copy_from_slice(&checksum.to_be_bytes());
         to.extend_from_slice(&octets);

@@ -1,4 +1,4 @@
-//! gPTP messages held against a capture of another implementation, and against what tshark reads in ours.
+//! gPTP messages compared with a capture of another implementation, and with what tshark reads in ours.
 
 mod common;
 

@@ -31,7 +31,7 @@ fn changed(mut octets: Vec<u8>, (flips, cut, behind): &Change) -> Vec<u8> {
     octets
 }
 
-/// Whether a part stands within the whole, as what a parser gives back must.
+/// Whether a part lies within the octets, as the rest that a parser returns must.
 fn is_within(part: &[u8], unchanged: &[u8]) -> bool {
     let (part, unchanged) = (part.as_ptr_range(), unchanged.as_ptr_range());
     part.start >= unchanged.start && part.end <= unchanged.end

@@ -1,4 +1,4 @@
-//! MRPDUs held against captures of other implementations, and against what tshark reads in ours.
+//! MRPDUs compared with captures of other implementations, and with what tshark reads in ours.
 
 mod common;
 

@@ -48,7 +48,7 @@ pub(crate) fn taken(network: &Network, bounds: &[AdmissionBound], observation: &
     bounds.iter().filter_map(one).collect()
 }
 
-/// What a bound allows a stream in a run: longer, if it is asked for before the protocol has found itself.
+/// The time that a bound allows a stream in a run: longer, if it is requested before the protocol has converged.
 pub(crate) fn allowed(
     bound: &AdmissionBound,
     observation: &Observation,
@@ -59,7 +59,7 @@ pub(crate) fn allowed(
     bound.delay.map(|most| most + early)
 }
 
-/// When a stream of stream reservation is both offered and asked for.
+/// When a stream of stream reservation is both offered and requested.
 fn since(seen: &ReservationObservation) -> Option<Duration> {
     let offered = seen.first(|rung| rung.event == RungEvent::Offered)?;
     let asked = seen.first(|rung| rung.event == RungEvent::Asked)?;

@@ -1,4 +1,4 @@
-//! What a CNC or an ACMaster refused in a run: which limit stood in the way of whom, in results and as a table.
+//! Refusals of a CNC or an ACMaster in a run: the request and the limit that was reached, in results and as a table.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

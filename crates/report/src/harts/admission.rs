@@ -1,4 +1,4 @@
-//! Central admission of HaRTES in results: who asked and was told what, the ACMasters, and ladders of reservations.
+//! Central admission of HaRTES in results: requests and answers, the ACMasters, and ladders of reservations.
 //!
 //! The ladder of a stream has the form of those of stream reservation, so that table, text and page show it as one.
 
@@ -117,7 +117,7 @@ pub(crate) fn acmasters(network: &Network, seen: &HartsObservation) -> Vec<AcMas
     seen.acmasters.iter().map(summary).collect()
 }
 
-/// The reservation of every stream that was asked for, as the summary says it of stream reservation.
+/// The reservation of every requested stream, in the form of the summary of stream reservation.
 pub(crate) fn reservations(network: &Network, observation: &Observation) -> Vec<ReservationSummary> {
     let Some(seen) = &observation.harts else { return Vec::new() };
     let talkers = seen.requests.iter().filter(|request| request.is_talker);
@@ -140,7 +140,7 @@ fn reservation(
     let started = talker().find(|rung| rung.event == AdmissionEvent::Acknowledged).map(|rung| rung.at);
     let complete = asked(true).zip(asked(false)).map(|(talker, listener)| talker.max(listener));
     let is_no = |event| matches!(event, AdmissionEvent::Refused | AdmissionEvent::CutOff);
-    // One that was refused before is answered already, whoever else asks behind that.
+    // One that was refused before is answered already, whichever other request follows.
     let refused = talker().find(|rung| is_no(rung.event)).map(|rung| rung.at);
     let complete = complete.filter(|_| refused.is_none_or(|at| started.is_some_and(|started| started < at)));
     let mut last = talker().rev().filter_map(|rung| match rung.event {

@@ -1,4 +1,4 @@
-//! HaRTES in results: what masters polled, and what nodes heard and answered.
+//! HaRTES in results: what masters polled, and what nodes received and answered.
 //!
 //! Central admission is in `admission.rs`, the windows of the elementary cycle in `schedule.rs`.
 
@@ -141,7 +141,7 @@ fn cycle_frame(network: &Network, frame: &CycleFrame) -> CycleFrameSummary {
     }
 }
 
-/// Tables of masters and nodes, if anything is polled, and of requests, if anything is asked for.
+/// Tables of masters and nodes, if anything is polled, and of requests, if there are any.
 #[must_use]
 pub fn table(summary: &Summary) -> String {
     let Some(harts) = &summary.harts else { return String::new() };

@@ -1,4 +1,4 @@
-//! Stream reservation in results: what `summary.json` says of it, its table, and the ladder of one stream.
+//! Stream reservation in results: its part of `summary.json`, its table, and the ladder of one stream.
 
 use std::fmt::Write;
 

@@ -1,9 +1,9 @@
-//! What users, controllers and bridges tell each other. Streams and listeners are numbered as the network numbers them; nodes, too.
+//! Messages between users, controllers and bridges. Streams, listeners and nodes have their numbers in the network.
 //!
-//! A message begins with an octet that tells its kind, and the stream (four octets; of a cable its number). Of one listener its number
-//! among those of the stream follows (four octets), then what the kind has beside: an octet each for a flag, a failure code or what
-//! listeners declare, and of a configuration the number of its ports (one octet) with two octets for the port, one for the class and
-//! eight for the bits in a second.
+//! A message begins with an octet for its kind, and the stream (four octets; of a cable its number). If it is about
+//! one listener, its number among those of the stream follows (four octets), then the fields of the kind: an octet
+//! each for a flag, a failure code or a listener declaration, and of a configuration the number of its ports (one
+//! octet) with two octets for the port, one for the class and eight for the bits in a second.
 
 use alloc::vec::Vec;
 
@@ -37,15 +37,15 @@ pub enum Message {
     Offer(u32),
     /// It offers it no more.
     Withdraw(u32),
-    /// A listener asks for a stream, on the same ways.
+    /// A listener requests a stream, on the same paths.
     Ask(Pair),
-    /// It asks no more.
+    /// It ends its request.
     Detach(Pair),
     /// A stream is offered, or not any more: CUC to its listeners, CNC to their edge bridges.
     Available(Pair, bool),
     /// CNC to a bridge: reserve for a listener on these ports, or give it back there.
     Configure {
-        /// For whom.
+        /// The talker and listener.
         pair: Pair,
         /// Whether to reserve; else to give back.
         reserve: bool,
@@ -54,7 +54,7 @@ pub enum Message {
     },
     /// Bridge to CNC: done.
     Configured {
-        /// For whom.
+        /// The talker and listener.
         pair: Pair,
         /// Whether it is reserved; else given back.
         reserve: bool,
@@ -63,7 +63,7 @@ pub enum Message {
     Cable(u32, bool),
     /// CNC to CUC or to the listener's edge bridge: the listener is served, or not and why; [`FailureCode`] 0 if it was and is not any more.
     Verdict(Pair, Result<(), FailureCode>),
-    /// CNC to the talker's edge bridge: what its listeners say.
+    /// CNC to the talker's edge bridge: the merged declaration of its listeners.
     Listeners(u32, Option<ListenerDeclaration>),
     /// CUC to a talker: send, or stop.
     Send(u32, bool),
@@ -82,7 +82,7 @@ const REFUSED: u8 = 10;
 const LISTENERS: u8 = 11;
 const SEND: u8 = 12;
 
-/// What listeners say who say nothing.
+/// The declaration of listeners without one.
 const SILENT: u8 = 0xff;
 
 impl Message {

@@ -1,8 +1,9 @@
 //! Messages of central configuration between users, CUC, CNC and bridges (IEEE Std 802.1Q-2022, 46.1.3).
 //!
-//! The standard leaves their form open: managed objects go by NETCONF or RESTCONF, over TCP. This encoding is our own and stands for
-//! those, so that captures, receivers and machines see the same octets. It goes in the local experimental EtherType (IEEE Std
-//! 802-2014, 9.2.3), 0x88b5, whose contents begin with a number of the protocol and its version.
+//! The standard leaves their form open: managed objects are transported by NETCONF or RESTCONF, over TCP. This
+//! encoding is our own and replaces those, so that captures, receivers and machines see the same octets. It uses the
+//! local experimental EtherType (IEEE Std 802-2014, 9.2.3), 0x88b5, whose contents begin with a number of the protocol
+//! and its version.
 //!
 //! | octets | field |
 //! |---|---|
@@ -32,12 +33,12 @@ const VERSION: u8 = 1;
 const KNOWS_SESSION: u8 = 1;
 const HAS_MESSAGE: u8 = 2;
 
-/// What one node tells another.
+/// A message from one node to another.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ControlFrame {
     /// Who sends it.
     pub from: u32,
-    /// Whom it is for.
+    /// The recipient.
     pub to: u32,
     /// Session of the sender.
     pub session: u16,
@@ -73,10 +74,10 @@ impl ControlFrame {
         }
     }
 
-    /// Reads one; also gives what is behind it, padding included.
+    /// Parses one; also gives the octets after it, padding included.
     ///
     /// # Errors
-    /// If the octets end before it does, or it is of another protocol or version, or says what this one does not know.
+    /// If the octets end before it does, or it is of another protocol or version, or has an unknown field value.
     pub fn parse(octets: &[u8]) -> Result<(Self, &[u8]), WireError> {
         let (protocol, rest) = split::<2>(octets)?;
         let ([version, flags], rest) = split::<2>(rest)?;

@@ -90,7 +90,7 @@ impl PtpTimestamp {
         }
     }
 
-    /// Whole seconds.
+    /// Seconds, rounded down.
     #[must_use]
     pub const fn seconds(self) -> u64 {
         self.seconds

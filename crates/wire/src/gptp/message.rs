@@ -31,12 +31,12 @@ pub struct PtpMessage {
     pub tlvs: Vec<PtpTlv>,
 }
 
-/// What a message says.
+/// The body of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum PtpBody {
     /// Event: the time in the follow-up is that of this message; zero where there is one.
     Sync(PtpTimestamp),
-    /// Event: asks the neighbour for its times.
+    /// Event: requests the neighbour's times.
     PdelayReq(PtpTimestamp),
     /// Event: answers, with the time at which the request came.
     PdelayResp(RespBody),
@@ -46,7 +46,7 @@ pub enum PtpBody {
     PdelayRespFollowUp(RespBody),
     /// Which clock the sender follows.
     Announce(AnnounceBody),
-    /// To a neighbour's port; what it says is in TLVs.
+    /// To a neighbour's port; its contents are TLVs.
     Signaling(PortIdentity),
     /// A type that gPTP does not use.
     Other {
@@ -62,7 +62,7 @@ pub enum PtpBody {
 pub struct RespBody {
     /// The time.
     pub time: PtpTimestamp,
-    /// Who asked.
+    /// The port that sent the request.
     pub requester: PortIdentity,
 }
 

@@ -2,7 +2,8 @@
 //! IEEE Std 1588-2019, 13.3).
 //!
 //! A [`PtpMessage`] is a header, a body and TLVs. Messages and TLVs that gPTP does not use are kept as octets.
-//! Reserved octets are written as zero and not read. What the messages do is said by the machines of the crate `core`.
+//! Reserved octets are written as zero and not read. Not here: the effects of the messages (the machines of the crate
+//! `core`).
 
 mod header;
 mod message;

@@ -30,7 +30,7 @@ pub enum PtpTlv {
     FollowUpInformation(FollowUpInformation),
     /// The clocks that an announce came through.
     PathTrace(Vec<ClockIdentity>),
-    /// Asks the neighbour for other intervals, as logarithms to the base 2 (10.6.4.3).
+    /// Requests other intervals of the neighbour, as logarithms to the base 2 (10.6.4.3).
     MessageIntervalRequest {
         /// Interval of peer delay requests.
         link_delay: i8,
@@ -41,7 +41,7 @@ pub enum PtpTlv {
         /// Bit 0: compute the neighbour's rate ratio; bit 1: compute the mean link delay.
         flags: u8,
     },
-    /// Says that the sender runs gPTP (10.6.4.4).
+    /// The sender runs gPTP (10.6.4.4).
     GptpCapable {
         /// Logarithm of the interval of these messages.
         log_interval: i8,

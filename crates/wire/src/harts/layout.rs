@@ -448,7 +448,7 @@ impl FttStream {
     }
 }
 
-/// A link, if one is said to be down.
+/// A link, if one is reported down.
 fn emit_cut(to: &mut Vec<u8>, cut: Option<[u16; 2]>) {
     to.push(u8::from(cut.is_some()));
     to.extend(cut.iter().flatten().flat_map(|one| one.to_be_bytes()));

@@ -30,14 +30,14 @@ pub struct FttStream {
     pub producer: u16,
     /// Of a synchronous stream the offset of its first message, nanoseconds; none: it is asynchronous.
     pub offset_ns: Option<u32>,
-    /// What it states beside that.
+    /// The optional attributes that it states.
     pub terms: FttTerms,
 }
 
-/// What a request states beside what every stream has. What it does not state the switches derive.
+/// Optional attributes of a request, in addition to those of every stream. The switches derive those that it does not state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FttTerms {
-    /// The shared server below which its servers stand, by its number in every switch; none: the root.
+    /// The shared server below which its servers are, by its number in every switch; none: the root.
     pub parent: Option<u8>,
     /// What becomes of capacity that is not used.
     pub kind: FttServerKind,
@@ -47,7 +47,7 @@ pub struct FttTerms {
     pub policing: FttPolicing,
     /// Longest frame, destination to FCS, that may enter there.
     pub frame_max: Option<u16>,
-    /// Whether its period is the least distance of frames as it stands, so that nothing is taken off for what clocks differ by.
+    /// Whether its period already is the least distance of frames, so that nothing is subtracted for the difference of clocks.
     pub exact: bool,
     /// Messages that its memory pool holds: of a synchronous stream behind its first switch, of another one before it is
     /// reshaped.
@@ -124,7 +124,7 @@ pub struct Polled {
 /// A message.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FttMessage {
-    /// Opens an elementary cycle and says what is sent in it.
+    /// Opens an elementary cycle and lists the messages to be sent in it.
     Trigger {
         /// The master of the switch.
         master: u16,
@@ -133,26 +133,26 @@ pub enum FttMessage {
         /// Its synchronous messages.
         polled: Vec<Polled>,
     },
-    /// Asks for a stream (Add_Msg); from the producer, or from a consumer.
+    /// Requests a stream (Add_Msg); from the producer, or from a consumer.
     Add {
         /// The stream.
         stream: FttStream,
-        /// Who asks.
+        /// The requesting node.
         node: u16,
-        /// Number of the request among those of its node; one that is said again keeps it.
+        /// Number of the request among those of its node; a repeated one keeps it.
         number: u16,
     },
     /// Gives a stream back.
     Remove {
         /// Its identifier.
         stream: u16,
-        /// Who asks.
+        /// The requesting node.
         node: u16,
         /// Number of the request that ends.
         number: u16,
     },
-    /// Tells a switch of a stream through it to a consumer (Config_Msg), or that this is gone. What it needs for it a
-    /// switch derives of the attributes.
+    /// Configures a switch for a stream through it to a consumer (Config_Msg), or removes it. The switch derives the
+    /// needed resources from the attributes.
     Config {
         /// The stream.
         stream: FttStream,
@@ -160,7 +160,7 @@ pub enum FttMessage {
         consumer: u16,
         /// The neighbours of the switch from which the stream comes and to which it goes; none: it is not carried any more.
         between: Option<[u16; 2]>,
-        /// How many such facts there were: what is said under an earlier number is older.
+        /// The sender's count of such messages: one with a lower number is older.
         number: u32,
     },
     /// A switch has done so.
@@ -186,10 +186,10 @@ pub enum FttMessage {
         subject: u16,
         /// Number of the request that it answers.
         number: u16,
-        /// The link on its way that is down, if it is refused for that: the switch that says so, and its neighbour.
+        /// The link on its path that is down, if it is refused because of that: the switch that reported it, and its neighbour.
         cut: Option<[u16; 2]>,
     },
-    /// From the ACMaster to a producer that was refused, or has no consumer any more: a consumer asks for the stream.
+    /// From the ACMaster to a producer that was refused, or has no consumer any more: a consumer requests the stream.
     Invite {
         /// The stream's identifier.
         stream: u16,
@@ -201,7 +201,7 @@ pub enum FttMessage {
         stream: u16,
         /// Number of the request that was granted; none: whatever it is.
         number: Option<u16>,
-        /// The link that failed: the switch that said so, and its neighbour.
+        /// The link that failed: the switch that reported it, and its neighbour.
         cut: Option<[u16; 2]>,
     },
     /// From that node: it does not use that grant.
@@ -221,7 +221,7 @@ pub enum FttMessage {
         neighbour: u16,
         /// Whether it is up.
         up: bool,
-        /// How often it changed: what is said under an earlier number is older.
+        /// How often it changed: a report with a lower number is older.
         number: u32,
     },
     /// From the ACMaster: it knows.
@@ -231,7 +231,7 @@ pub enum FttMessage {
         /// As in the message that it answers.
         number: u32,
     },
-    /// From a switch: a link failed over which it carries this. Said until it is told that the stream is gone there.
+    /// From a switch: a failed link carried this stream. Repeated until the switch is notified that the stream is gone there.
     Broken {
         /// The switch.
         switch: u16,
@@ -241,10 +241,10 @@ pub enum FttMessage {
         stream: FttStream,
         /// The consumer.
         consumer: u16,
-        /// The number under which the switch was told of it.
+        /// The number of the message that configured it at the switch.
         number: u32,
     },
-    /// From a switch: it cannot carry what it is told of, for it has no such link, or that is down.
+    /// From a switch: it cannot carry the configured stream, because it has no such link, or the link is down.
     Unable {
         /// The stream's identifier.
         stream: u16,
@@ -259,17 +259,17 @@ pub enum FttMessage {
         /// As in the message that it answers.
         number: u32,
     },
-    /// From the active ACMaster to its standby: this stream stands, or stands no more.
+    /// From the active ACMaster to its standby: this stream is granted, or removed.
     Replicate {
         /// The stream.
         stream: FttStream,
         /// A consumer of it.
         consumer: u16,
-        /// Whether it stands.
+        /// Whether it is granted.
         installed: bool,
-        /// How many such facts there were: what is said under an earlier number is older.
+        /// The sender's count of such messages: one with a lower number is older.
         number: u32,
-        /// The life of the one that says so.
+        /// The life of the sender.
         life: u32,
         /// Number of the producer's request.
         asked: u16,
@@ -296,24 +296,24 @@ pub enum FttMessage {
         /// How many facts there were.
         number: u32,
     },
-    /// From an ACMaster that came back empty: it asks the other one for all that stands.
+    /// From an ACMaster that came back empty: it requests all grants from the other one.
     Recall {
         /// Its identifier.
         master: u16,
         /// Its life.
         life: u32,
-        /// How often in that life it found that it had been told amiss, and forgot all.
+        /// How often in that life its received entries were wrong, and it forgot all.
         attempt: u16,
     },
-    /// From the active ACMaster to one that came back: a request without a decision, or a refusal that stands.
+    /// From the active ACMaster to one that came back: a request without a decision, or a refusal.
     Record {
         /// The stream.
         stream: FttStream,
-        /// Who asks; of a refusal the consumer.
+        /// The requesting node; of a refusal the consumer.
         node: u16,
         /// Number of the request.
         number: u16,
-        /// With which of its accounts it is told.
+        /// The number of the account that it belongs to.
         account: u16,
         /// The stream in whose way it is, if it is refused.
         refused: Option<u16>,
@@ -330,17 +330,17 @@ pub enum FttMessage {
         number: u32,
         /// Which of its accounts ends.
         account: u16,
-        /// Of all that stands, is asked and is refused, entry by entry.
+        /// Of all grants, requests and refusals, entry by entry.
         digest: u64,
     },
-    /// From an ACMaster without another one that came back empty: it asks a switch what it carries.
+    /// From an ACMaster without another one that came back empty: it queries a switch for the streams that it carries.
     Survey {
         /// Its identifier.
         master: u16,
         /// Which of its questions this is.
         account: u16,
     },
-    /// From a switch that is asked: it carries this.
+    /// From a switch that is surveyed: it carries this.
     Carries {
         /// The switch.
         switch: u16,
@@ -353,13 +353,13 @@ pub enum FttMessage {
         /// Whether a link failed since over which it carries it.
         broken: bool,
     },
-    /// From a switch that is asked: this was all.
+    /// From a switch that is surveyed: the end mark.
     Surveyed {
         /// The switch.
         switch: u16,
         /// As in the message that it answers.
         account: u16,
-        /// The greatest number under which it was told of anything.
+        /// The greatest number of a message that it received.
         number: u32,
         /// Of all that it carries, entry by entry.
         digest: u64,

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use crate::error::WireError;
 
-/// What is said of a value (Table 10-8); in the order of their numbers.
+/// The event of an attribute value (Table 10-8); in the order of their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AttributeEvent {
     /// Declared for the first time.
@@ -23,7 +23,7 @@ pub enum AttributeEvent {
     Lv,
 }
 
-/// What a listener says of a stream (IEEE Std 802.1Q-2022, 35.2.1.3).
+/// A listener's declaration of a stream (IEEE Std 802.1Q-2022, 35.2.1.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ListenerDeclaration {
     /// The event is not for this stream: a gap of a vector.

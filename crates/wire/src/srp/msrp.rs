@@ -27,7 +27,7 @@ pub enum Rank {
     NonEmergency,
 }
 
-/// What a talker says of its stream (35.2.2.8.1).
+/// A talker's declaration of its stream (35.2.2.8.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TalkerValue {
     /// The stream.
@@ -48,7 +48,7 @@ pub struct TalkerValue {
     pub accumulated_latency_ns: u32,
 }
 
-/// Why a talker's stream does not come, and which bridge says so (35.2.2.8.7).
+/// Why a talker's stream failed, and the bridge where it did (35.2.2.8.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FailureInformation {
     /// Identifier of the bridge: its priority and address.
@@ -61,7 +61,7 @@ pub struct FailureInformation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FailureCode(pub u8);
 
-/// A stream reservation class and how a port tells its frames (35.2.2.9).
+/// A stream reservation class, and the priority and VLAN of its frames at a port (35.2.2.9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DomainValue {
     /// Class: 6 for A, 5 for B.
@@ -92,7 +92,7 @@ pub enum MsrpValue {
     TalkerAdvertise(TalkerValue),
     /// A stream that cannot, and why.
     TalkerFailed(TalkerValue, FailureInformation),
-    /// Who wants a stream; the declaration is beside the value.
+    /// A listener's request for a stream; the declaration is not part of the value.
     Listener(StreamId),
     /// A stream reservation class.
     Domain(DomainValue),
@@ -111,7 +111,7 @@ impl FailureCode {
     pub const DESTINATION_IN_USE: Self = Self(5);
     /// Preempted by a stream of higher rank.
     pub const PREEMPTED: Self = Self(6);
-    /// The latency that was told has changed.
+    /// The declared latency has changed.
     pub const LATENCY_CHANGED: Self = Self(7);
     /// The egress port is not able to carry the class: the boundary of its domain.
     pub const PORT_NOT_CAPABLE: Self = Self(8);
@@ -133,7 +133,7 @@ impl FailureCode {
     pub const VLAN_BLOCKED: Self = Self(17);
     /// Frames of the stream's VLAN leave the egress port without a tag.
     pub const VLAN_UNTAGGED: Self = Self(18);
-    /// The neighbour tells frames of the class by another priority.
+    /// The neighbour uses another priority for frames of the class.
     pub const PRIORITY_MISMATCH: Self = Self(19);
 }
 

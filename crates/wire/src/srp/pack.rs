@@ -1,8 +1,8 @@
 //! Values and events packed in as few vectors as their order allows (IEEE Std 802.1Q-2022, 10.8.2.8).
 //!
-//! Values that follow each other share a vector. An entry that need not be sent is sent only where it joins
-//! two that must be: it costs a third of an octet (less than one with a declaration), a new vector costs its
-//! first value. What does not fit in one MRPDU goes into the next; the leave-all events stand in the first.
+//! Values that follow each other share a vector. An entry that need not be sent is sent only where it joins two that
+//! must be: it costs a third of an octet (less than one with a declaration), a new vector costs its first value. What
+//! does not fit in one MRPDU goes into the next; the leave-all events are in the first.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -13,7 +13,7 @@ use super::pdu::{AttributeValue, Message, MrpPdu, VALUES_MAX, Vector};
 /// Octets of the longest MRPDU: the client data of a basic frame.
 pub const PDU_OCTETS_MAX: usize = 1_500;
 
-/// What is to be said of a value.
+/// A value and the event to be sent of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<V> {
     /// The value.
@@ -26,8 +26,8 @@ pub struct Entry<V> {
     pub optional: bool,
 }
 
-/// MRPDUs that say what the entries say, and leave all attributes of the types in `leave_all`. None if
-/// there is nothing to say. The order of the entries does not matter; one value must not be there twice.
+/// MRPDUs with the events of the entries, and leave-all events of the types in `leave_all`. None if there is nothing
+/// to send. The order of the entries does not matter; a value must not occur twice.
 #[must_use]
 pub fn pack<V: AttributeValue>(entries: &[Entry<V>], leave_all: &[u8]) -> Vec<MrpPdu<V>> {
     let mut sorted = entries.to_vec();
@@ -98,7 +98,7 @@ impl<V: AttributeValue> Packed<V> {
     }
 }
 
-/// All attributes of a type are left, and nothing is said of any.
+/// A leave-all event of a type, with no value.
 fn left<V: AttributeValue>(attribute_type: u8) -> Vector<V> {
     Vector { leave_all: true, first: V::zero(attribute_type), events: Vec::new(), declarations: Vec::new() }
 }

@@ -1,8 +1,8 @@
 //! MRPDUs: messages, vectors, end marks (IEEE Std 802.1Q-2022, 10.8.1 and 10.8.2).
 //!
-//! A message of an attribute type that the application does not know is kept as octets if its end can be told (10.8.3.5).
-//! The end of the octets stands for missing end marks behind the last message (10.8.1.2). Padding behind the last end mark is
-//! left to the caller.
+//! A message of an attribute type that the application does not know is kept as octets if its end can be found
+//! (10.8.3.5). The end of the octets replaces missing end marks after the last message (10.8.1.2). Padding after the
+//! last end mark is left to the caller.
 
 use alloc::vec::Vec;
 use core::fmt::Debug;
@@ -65,7 +65,7 @@ pub enum Message<V> {
         /// Vectors, in their order.
         vectors: Vec<Vector<V>>,
     },
-    /// Another: the octets of its list, end mark included, also where the end of the frame stood for it.
+    /// Another: the octets of its list, end mark included, also where the end of the frame replaced it.
     Unknown {
         /// Attribute type.
         attribute_type: u8,
@@ -76,7 +76,7 @@ pub enum Message<V> {
     },
 }
 
-/// A first value and what is said of it and of those that follow it.
+/// A first value, and the events of it and of those that follow it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Vector<V> {
     /// Whether all attributes of the type are left.
@@ -89,7 +89,7 @@ pub struct Vector<V> {
     pub declarations: Vec<ListenerDeclaration>,
 }
 
-/// What is said of one value.
+/// The event of one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Declared<V> {
     /// The value.
@@ -125,10 +125,10 @@ impl<V: AttributeValue> MrpPdu<V> {
         Ok((Self { version: version[0], messages }, rest))
     }
 
-    /// Puts the MRPDU behind what is in `to`, end marks included.
+    /// Appends the MRPDU to `to`, end marks included.
     ///
     /// # Panics
-    /// If a vector says nothing, holds more than 8191 values, or declarations where there are none.
+    /// If a vector is empty, holds more than 8191 values, or declarations where there are none.
     pub fn emit(&self, to: &mut Vec<u8>) {
         to.push(self.version);
         for message in &self.messages {
@@ -143,8 +143,8 @@ impl<V: AttributeValue> MrpPdu<V> {
         self.vectors().any(|(of, vector)| of == attribute_type && vector.leave_all)
     }
 
-    /// What is said, value by value, in the order of the octets. Values behind the last that there can be
-    /// are left out, and so are the gaps of listener vectors.
+    /// The events, value by value, in the order of the octets. Values after the last possible one are left out, and so
+    /// are the gaps of listener vectors.
     pub fn declarations(&self) -> impl Iterator<Item = Declared<V>> {
         self.vectors().flat_map(|(_, vector)| vector.declared())
     }

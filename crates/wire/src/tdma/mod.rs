@@ -1,9 +1,9 @@
-//! Frames of RTnet's TDMA discipline, version 2.1, behind the RTmac header.
+//! Frames of RTnet's TDMA discipline, version 2.1, after the RTmac header.
 //!
-//! The master opens every cycle with a synchronisation frame, broadcast; a slave asks the master once, at
-//! start-up, how long a frame travels (calibration), and the master replies in a slot that the slave
-//! names. Version 0x0201 and a message (16 bits each), then numbers in big endian; times are
-//! nanoseconds of the sender's clock. Not here: when frames are sent (`tautwire-core`, `tdma`).
+//! The master opens every cycle with a synchronisation frame, broadcast; a slave measures the travel time of a frame
+//! once, at start-up, by a request to the master (calibration), and the master replies in a slot that the slave names.
+//! Version 0x0201 and a message (16 bits each), then numbers in big endian; times are nanoseconds of the sender's
+//! clock. Not here: when frames are sent (`tautwire-core`, `tdma`).
 
 mod rtmac;
 mod start_up;
@@ -27,7 +27,7 @@ pub enum TdmaFrame {
         /// When it should have left: the start of the cycle.
         scheduled_ns: u64,
     },
-    /// Asks how long a frame travels; from a slave to the master.
+    /// Requests a measurement of the travel time of a frame; from a slave to the master.
     CalibrationRequest {
         /// When it left, by the slave's clock.
         transmitted_ns: u64,

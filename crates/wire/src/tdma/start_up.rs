@@ -1,11 +1,10 @@
-//! RTcfg, the start-up of an RTnet (EtherType 0x9022): who takes part, with which addresses, and what
-//! each is to be configured with.
+//! RTcfg, the start-up of an RTnet (EtherType 0x9022): the stations that take part, their addresses, and the configuration of each.
 //!
-//! A server invites every known client (stage 1); a client announces itself and is answered, so that all
-//! know each other's addresses and nobody has to ask at run time; the server hands out the rest (stage 2,
-//! in fragments that are acknowledged); all say when they are ready; heartbeats follow, and the server
-//! tells who has fallen silent. First octet: version (three bits, zero) and message. Numbers are big
-//! endian. Not here: the order of the messages (`tautwire-core`, `rtcfg`).
+//! A server invites every known client (stage 1); a client announces itself and is answered, so that all know each
+//! other's addresses and no station needs a request at run time; the server sends the rest (stage 2, in fragments that
+//! are acknowledged); all announce when they are ready; heartbeats follow, and the server announces stations that have
+//! fallen silent. First octet: version (three bits, zero) and message. Numbers are big endian. Not here: the order of
+//! the messages (`tautwire-core`, `rtcfg`).
 
 use alloc::vec::Vec;
 
@@ -71,7 +70,7 @@ pub enum RtcfgFrame<'a> {
 pub struct Announcement {
     /// Its address, if stations are known by such.
     pub address: Option<Ipv4Address>,
-    /// Whether it asks for a second configuration.
+    /// Whether it requests a second configuration.
     pub stage_2: bool,
     /// Whether it has all that it needs.
     pub ready: bool,
@@ -83,14 +82,14 @@ const BY_MAC: u8 = 0;
 const BY_IPV4: u8 = 1;
 const STAGE_2: u8 = 1;
 const READY: u8 = 2;
-/// Octets in which a physical address stands.
+/// Octets of the field of a physical address.
 const PHYSICAL: usize = 32;
 
 impl<'a> RtcfgFrame<'a> {
-    /// Puts the frame behind what is in `to`.
+    /// Appends the frame to `to`.
     ///
     /// # Panics
-    /// If a first configuration is longer than 65 535 octets, or a second one than it is said to be.
+    /// If a first configuration is longer than 65 535 octets, or a second one than its stated length.
     pub fn emit(&self, to: &mut Vec<u8>) {
         to.push(self.message());
         match *self {

@@ -80,7 +80,7 @@ pub(crate) fn fields(name: &str, capture: &[u8], fields: &[&str]) -> Vec<String>
     tshark(name, capture, &arguments)
 }
 
-/// The numbers of the frames that tshark finds malformed, or of which it has anything else to say.
+/// The numbers of the frames that tshark finds malformed, or about which it has another remark.
 pub(crate) fn complaints(name: &str, capture: &[u8]) -> Vec<String> {
     tshark(name, capture, &["-Y", "_ws.malformed || _ws.expert", "-T", "fields", "-e", "frame.number"])
 }
