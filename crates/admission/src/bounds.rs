@@ -1,5 +1,5 @@
-//! The test by proven bounds: admitted is what leaves every deadline proven, its own and the others', beside the frames of the
-//! network's own protocols, which run whatever is admitted.
+//! The test by proven bounds: a request is admitted if every deadline is proven with it, its own and the others',
+//! together with the frames of the network's own protocols, which run whatever is admitted.
 
 use std::collections::BTreeSet;
 
@@ -12,9 +12,9 @@ use tautwire_units::Duration;
 use crate::decision::RefusalReason;
 use crate::test::{AdmissionTest, TestSession};
 
-/// End-to-end bounds of the network with the admitted streams and the new one, held against all
-/// deadlines (the bounds are those of `tautwire bounds`). A stream without a deadline asks for
-/// nothing, and is admitted if it takes no one's bound away; but a synchronous one asks that no message of it is lost.
+/// Compares end-to-end bounds of the network with the admitted streams and the new one with all deadlines (the bounds
+/// are those of `tautwire bounds`). A stream without a deadline requests no bound, and is admitted if all others keep
+/// theirs; but a synchronous one requests that no message of it is lost.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EndToEndBounds;
 
@@ -53,9 +53,9 @@ const SLACK_LEAST: u32 = 12;
 /// After so many decisions in which slack was in no one's way, there is more of it.
 const CALM: u32 = 256;
 
-/// The bounds of what is admitted, kept from one decision to the next: with slack, so that most decisions end at
-/// the ports of their stream, and without where a deadline is not proven with it. So what is decided is what the
-/// bounds without slack say.
+/// The bounds of the admitted streams, kept from one decision to the next: with slack, so that most decisions end at
+/// the ports of their stream, and without where a deadline is not proven with it. So the decisions are those of the
+/// bounds without slack.
 struct BoundsSession<'network> {
     session: Session<'network>,
     /// Admitted streams of which a deadline is not proven.
@@ -161,7 +161,8 @@ impl BoundsSession<'_> {
     }
 }
 
-/// What a stream asks for: its deadline; a protocol's own for nothing. A message of a synchronous one that has no bound may be lost.
+/// The requirement of a stream: its deadline; a protocol's own stream has none. A message of a synchronous one that
+/// has no bound may be lost.
 #[must_use]
 pub fn wanted(stream: &Stream) -> Option<Duration> {
     if stream.traffic.is_control() {

@@ -38,7 +38,7 @@ impl<'network> Controller<'network> {
     /// A controller that has admitted nothing and forgets all when it ends.
     #[must_use]
     pub fn new(network: &'network Network, test: Box<dyn AdmissionTest>) -> Self {
-        // Frames of the network's own protocols are not asked for.
+        // Frames of the network's own protocols are not requested.
         let names = network.streams.iter().enumerate().filter(|(_, stream)| !stream.traffic.is_control());
         let index_of =
             names.map(|(number, stream)| (stream.name.as_str(), StreamIndex::at(number))).collect();
@@ -181,7 +181,7 @@ impl<'network> Controller<'network> {
         }
     }
 
-    /// The streams of these names, if there are such and each stands once; otherwise all faults.
+    /// The streams of these names, if they exist and each is named once; otherwise all faults.
     fn named(&self, names: &[String]) -> Result<Vec<StreamIndex>, Vec<Refusal>> {
         let (mut found, mut wrong) = (Vec::new(), Vec::new());
         for (place, name) in names.iter().enumerate() {
@@ -267,8 +267,8 @@ impl<'network> Controller<'network> {
         Refusal { stream: self.network.streams[stream.index()].name.clone(), reason, fits: None }
     }
 
-    /// What of a refused stream would have fitted beside those that are admitted, less those that leave, and those
-    /// that have joined by this request.
+    /// The variant of a refused stream that would have fitted with the admitted streams, less those that leave, and
+    /// with those that have joined by this request.
     fn suggest(
         &self,
         stream: StreamIndex,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// All that was asked for is done (or, for `what-if`, could be).
+    /// The full request is done (or, for `what-if`, could be).
     Granted,
     /// Some of it.
     Partly,
@@ -81,7 +81,7 @@ pub enum RefusalReason {
         /// In which class.
         class: u8,
     },
-    /// The description has stream reservation, and the stream asks for none.
+    /// The description has stream reservation, and the stream has no reservation.
     NotReserved,
     /// The stream promises no arrival curve: nothing can be reserved for it.
     NoArrivalCurve,
@@ -91,7 +91,7 @@ pub enum RefusalReason {
     AlreadyAdmitted,
     /// It is not admitted.
     NotAdmitted,
-    /// It stands twice in the request.
+    /// It occurs twice in the request.
     NamedTwice,
 }
 
@@ -107,7 +107,7 @@ pub struct Fits {
     /// Greatest rate of its arrival curve, bits of the wire per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_bps: Option<u64>,
-    /// Least deadline of its own, picoseconds, where nothing else stands in the way.
+    /// Least deadline of its own, picoseconds, if nothing else prevents its admission.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_ps: Option<u64>,
 }
@@ -119,7 +119,7 @@ pub struct Refusal {
     pub stream: String,
     /// Why.
     pub reason: RefusalReason,
-    /// What would have fitted, where the request asks for suggestions.
+    /// What would have fitted, if the request asks for suggestions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fits: Option<Fits>,
 }
@@ -137,7 +137,7 @@ pub struct Decision {
     /// Streams that are taken back by it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub withdrawn: Vec<String>,
-    /// Streams that are not admitted. Of a request that is all or nothing, those that stood in its way.
+    /// Streams that are not admitted. Of a request that is all or nothing, those that caused the refusal.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<Refusal>,
     /// Whether it was answered before: nothing was done again.

@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use crate::unique_keys;
 
-/// What is asked for.
+/// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Operation {
     /// Admit streams.
     Reserve,
-    /// Say what `reserve` would, and change nothing.
+    /// Gives the decision that `reserve` would give, and changes nothing.
     WhatIf,
     /// Take streams back.
     Withdraw,
@@ -21,7 +21,7 @@ pub enum Operation {
     Replace,
     /// Admit streams in the place of themselves, as `new` describes them; all or nothing.
     Modify,
-    /// Tell which streams are admitted.
+    /// Lists the admitted streams.
     List,
 }
 
@@ -40,7 +40,7 @@ pub enum Mode {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// What is asked for.
+    /// The operation.
     pub op: Operation,
     /// The asker's name for this request: repeated, it is answered as the first time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,11 +48,11 @@ pub struct Request {
     /// The streams, by their names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub streams: Vec<String>,
-    /// Streams that the description has not, or has otherwise: with the keys of its `streams`. They stand behind
-    /// `streams`, where these do not name them.
+    /// Streams that the description does not have, or has with other values: with the keys of its `streams`. They come
+    /// after `streams`, if these do not name them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub new: Vec<Value>,
-    /// Whether a refusal is to say with which payload, interval or rate a stream would have fitted.
+    /// Whether a refusal contains the payload, interval or rate with which a stream would have fitted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub suggest: bool,
     /// For `replace`: the streams that go.
@@ -68,7 +68,7 @@ pub(crate) fn name_of(stream: &Value) -> Option<&str> {
     stream.get("name")?.as_str()
 }
 
-/// Whether a key `file` stands anywhere in it.
+/// Whether a key `file` occurs anywhere in it.
 fn names_file(value: &Value) -> bool {
     match value {
         Value::Object(keys) => keys.contains_key("file") || keys.values().any(names_file),
@@ -113,7 +113,7 @@ impl Request {
         Self { op, id: None, streams, new: Vec::new(), suggest: false, instead_of: Vec::new(), mode }
     }
 
-    /// Names of all streams that are asked for, the described ones first.
+    /// Names of all requested streams, the described ones first.
     pub(crate) fn names(&self) -> Vec<String> {
         let mut names = self.streams.clone();
         for name in self.new.iter().filter_map(name_of) {
@@ -131,7 +131,7 @@ impl Request {
             _ if self.new.iter().any(|new| name_of(new).is_none()) => {
                 wrong("each stream in `new` needs a `name`, and the other keys of a stream")
             }
-            // Who asks may not read what this process may.
+            // A client may not read the files that this process may.
             _ if self.new.iter().any(names_file) => {
                 wrong("`new` names no `file`: a stream that replays one stands in the description")
             }

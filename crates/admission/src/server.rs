@@ -1,9 +1,9 @@
 //! The admission server: requests may bring streams that the description does not have.
 //!
-//! Such a request is tried on a network of its own: the description, read again with the streams of all requests
-//! so far and the new ones. If it is granted, that network takes the place of the one before; if it is refused, it is
-//! forgotten, and nothing has changed. A stream that came with a request is a candidate from its admission on, as if
-//! it stood in the description.
+//! Such a request is tried on a network of its own: the description, read again with the streams of all requests so
+//! far and the new ones. If it is granted, that network replaces the one before; if it is refused, it is forgotten,
+//! and nothing has changed. A stream that came with a request is a candidate from its admission on, as if it were in
+//! the description.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -48,11 +48,11 @@ pub struct AdmissionServer {
 }
 
 impl AdmissionServer {
-    /// A server for the description in `text`, read by `grammar`, whose file has the path `name`; with a folder it goes on where the log
-    /// there ends, and keeps it.
+    /// A server for the description in `text`, read by `grammar`, whose file has the path `name`; with a folder it
+    /// continues at the end of the log there, and appends to it.
     ///
     /// # Errors
-    /// If the log cannot be used, or what it says does not fit the description.
+    /// If the log cannot be used, or its contents do not fit the description.
     ///
     /// # Panics
     /// If the description has errors: read it before.
@@ -71,8 +71,8 @@ impl AdmissionServer {
         Ok(Self { grammar, name: name.to_owned(), text: text.to_owned(), test, network, saved })
     }
 
-    /// Takes the log of a folder as it stands, whatever its checks and its anchor say, so that it can be opened. Where a
-    /// copy of the file is, if it was not as it was written.
+    /// Takes the contents of a folder's log as they are, whatever its checks and its anchor, so that it can be opened.
+    /// Returns the path of a copy of the file, if it was damaged.
     ///
     /// # Errors
     /// If the log cannot be read or written, or is in use.

@@ -27,7 +27,7 @@ pub(crate) struct SavedState {
 }
 
 impl SavedState {
-    /// What the log of a folder says.
+    /// The state by the log of a folder.
     pub(crate) fn of_log(folder: &Path) -> Result<Self, LogError> {
         let (log, contents) = Log::open(folder)?;
         let mut saved = Self::of_contents(&contents);
@@ -36,8 +36,7 @@ impl SavedState {
         Ok(saved)
     }
 
-    /// Takes what stands in the log of a folder as it is, and anchors it anew; where a copy of a log is that was not as
-    /// it was written.
+    /// Takes the contents of a folder's log as they are, and anchors them anew; returns the path of a copy of a log that was damaged.
     pub(crate) fn accept(folder: &Path) -> Result<Option<PathBuf>, LogError> {
         let (log, contents, copy) = Log::accept(folder)?;
         let mut saved = Self::of_contents(&contents);
@@ -156,7 +155,7 @@ mod tests {
         }
     }
 
-    /// What a folder's log says, without the log.
+    /// The state by a folder's log, without the log.
     fn read(folder: &Path) -> Result<SavedState, String> {
         SavedState::of_log(folder)
             .map(|saved| SavedState { log: None, ..saved })
@@ -236,7 +235,7 @@ mod tests {
     fn a_log_that_grows_is_compacted_without_change() {
         let folder = scratch("grows");
         let mut saved = SavedState::of_log(&folder).expect("opened");
-        // Without ids nothing is saved of a change but what stands at its end.
+        // Without ids only the result of a change is saved.
         let (mut generations, mut plain) = (std::collections::BTreeSet::new(), SavedState::default());
         for number in 0..700 {
             let change = Change { id: (number < 20).then(|| format!("id {number}")), ..change(number) };

@@ -1,8 +1,8 @@
-//! What would have fitted: how a refused stream would have had to be otherwise.
+//! Suggestions: parameters with which a refused stream would have fitted.
 //!
-//! Each figure stands by itself, was tried with the test, and is found by halving: a test that admits a
-//! smaller, slower or later stream may in principle refuse one between, so it need not be the very best. The
-//! arrival curve of a smaller or slower stream is that of the refused one in proportion.
+//! Each figure holds by itself, was tried with the test, and is found by bisection: a test that admits a smaller,
+//! slower or later stream may in principle refuse one between, so it need not be the very best. The arrival curve of a
+//! smaller or slower stream is that of the refused one in proportion.
 
 use tautwire_model::Network;
 use tautwire_model::network::{ArrivalCurve, Stream, StreamIndex, Traffic};
@@ -19,7 +19,7 @@ const MILLE: u64 = 1_000;
 /// The longest deadline that is tried.
 const DEADLINE_MOST: Duration = Duration::from_s(10);
 
-/// What of the last of `streams`, which `test` refuses beside the others, would have fitted.
+/// The variants of the last of `streams`, which `test` refuses together with the others, that would have fitted.
 pub(crate) fn fits(test: &dyn AdmissionTest, network: &Network, streams: &[StreamIndex]) -> Fits {
     let Some(last) = streams.last().copied() else { return Fits::default() };
     let refused = network.streams[last.index()].clone();

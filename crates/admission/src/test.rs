@@ -27,8 +27,7 @@ pub trait AdmissionTest {
 /// A test over a run of decisions: it knows what is admitted. `network` is always the one that it began
 /// with, but that it may have more streams behind those.
 pub trait TestSession {
-    /// A stream asks to join the admitted ones: it has joined, or the reason why not, and nothing has
-    /// changed.
+    /// A stream requests to join the admitted ones: it has joined, or the result is the reason, and nothing has changed.
     fn join(&mut self, network: &Network, stream: StreamIndex) -> Option<RefusalReason>;
 
     /// An admitted stream leaves.

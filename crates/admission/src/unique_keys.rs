@@ -1,4 +1,4 @@
-//! JSON in which no object has a key twice: which of the two is meant, nobody can tell.
+//! JSON in which no object has a key twice: it would be ambiguous which of the two is meant.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -8,7 +8,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 /// Any value without a doubled key.
 struct Unique;
 
-/// Says that a key occurs twice in an object of `text`, which is JSON.
+/// An error if a key occurs twice in an object of `text`, which is JSON.
 pub(crate) fn check(text: &str) -> Result<(), String> {
     serde_json::from_str::<Unique>(text).map(|_| ()).map_err(|error| error.to_string())
 }

@@ -1,5 +1,5 @@
-//! The test of bandwidth says what bridges say that reserve in a run: where all streams fit none of them fails for bandwidth, and what
-//! stands reserved at the end is admitted together.
+//! The test of bandwidth agrees with bridges that reserve in a run: where all streams fit none of them fails for
+//! bandwidth, and the reservations at the end are admitted together.
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use std::collections::BTreeSet;
@@ -43,7 +43,7 @@ fn granted(network: &Network, seen: &Observation) -> Vec<StreamIndex> {
     seen.reservations.iter().filter(|seen| held(seen)).map(|seen| seen.stream).collect()
 }
 
-/// Whether all fit, and whether something stands at the end.
+/// Whether all fit, and whether reservations exist at the end.
 fn compared(name: &str, network: &Network) -> (bool, bool) {
     let seen = run_with(network, &mut Options::default(), &mut NoRecorder);
     let all: Vec<StreamIndex> = seen.reservations.iter().map(|seen| seen.stream).collect();
@@ -77,7 +77,7 @@ fn random_networks_reserve_what_the_test_admits() {
     assert!(seeds.len() < 150 || both, "{fitting} of {} fit, in {standing} something stands", seeds.len());
 }
 
-/// The scenarios of which all streams are granted in their runs: what the test says of them together.
+/// The scenarios of which all streams are granted in their runs: the result of the test for all of them together.
 #[test]
 fn scenarios_are_admitted_as_they_are_reserved() {
     for (name, together) in [("avb", true), ("reserved-slopes", true), ("stream-reservation", false)] {

@@ -11,8 +11,9 @@ use tautwire_model::Network;
 use tautwire_sim::{Options, Recorder, Transmission};
 use tautwire_units::Duration;
 
-/// What equation 3 reckons with, and nothing else: exact clocks, elementary cycles that begin together, hosts and switches that take no
-/// time of their own, frames exactly a period apart, and a deferrable server for each stream with a frame in each of its periods.
+/// The assumptions of equation 3, and nothing else: exact clocks, elementary cycles that begin together, hosts and
+/// switches without delay of their own, frames exactly a period apart, and a deferrable server for each stream with a
+/// frame in each of its periods.
 fn as_equation_3_has_it(seed: u64) -> String {
     let mut dice = Dice::new(seed ^ 0x4551_3300);
     let (bridges, stations, streams) = (dice.between(1, 3), dice.between(2, 4), dice.between(2, 6));
@@ -71,7 +72,7 @@ struct Waits {
     own: u64,
     /// Windows before the asynchronous one.
     closed: u64,
-    /// The end of an asynchronous window that it, or what stands before it, does not fit in.
+    /// The end of an asynchronous window into which it, or a frame before it, does not fit.
     end: u64,
     /// The line was free and the window open.
     server: u64,
@@ -79,7 +80,7 @@ struct Waits {
     twice: usize,
 }
 
-/// A stream of an admitted set, the frame that took longest, and what equation 3 reckoned.
+/// A stream of an admitted set, the frame with the longest delay, and the result of equation 3.
 #[derive(Clone, Debug)]
 struct Dissected {
     links: usize,
@@ -203,7 +204,7 @@ fn idle(found: &mut Waits, harts: &tautwire_model::harts::Harts, (from, to): (u6
     }
 }
 
-/// What took longer than the term that stands for it.
+/// A delay that exceeded its term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Short {
     /// `C/a` and `I/a` have less for the windows in which nothing may begin.
@@ -337,8 +338,9 @@ fn the_page_has_every_counterexample_with_its_terms() {
     assert!(missing.is_empty(), "the page does not have\n{}", missing.join("\n"));
 }
 
-/// The one of 4000 networks in which the dead time is not enough: a rival that waits for the window is caught up with, and stands before
-/// the frame once more, where interference counts each of its frames once for the whole way.
+/// The one of 4000 networks in which the dead time is not enough: the frame catches up with a rival that waits for the
+/// window, and the rival is before it once more, where interference counts each of its frames once for the complete
+/// path.
 #[test]
 fn who_waits_for_a_window_is_met_twice() {
     let part = set(1339).unwrap();

@@ -12,7 +12,7 @@ use tautwire_model::network::StreamIndex;
 use tautwire_sim::Options;
 use tautwire_units::Duration;
 
-/// A random network whose streams ask for somewhat less, or more, than is proven of all of them.
+/// A random network whose streams have deadlines somewhat below, or above, the proven bounds of all of them.
 fn network(seed: u64) -> Network {
     let network = tautwire_model::load_text("random", &random_network(seed)).network.unwrap();
     let mut dice = Dice::new(seed);
@@ -67,8 +67,8 @@ fn no_admitted_stream_is_late() {
     assert!(admitted * 10 > refused && refused * 10 > admitted, "{admitted} admitted, {refused} refused");
 }
 
-/// Streams come, go and are put in each other's place: each decision is the one that the whole analysis of the
-/// network without slack gives, and nothing is ever admitted with a deadline that it does not prove.
+/// Streams come, go and replace each other: each decision is the one of the complete analysis of the network without
+/// slack, and nothing is ever admitted with a deadline that it does not prove.
 #[test]
 fn decisions_are_those_of_the_complete_analysis() {
     let (mut granted, mut refused) = (0, 0);

@@ -1,7 +1,7 @@
 //! Lines that are nearly requests, and `new` streams that are nearly descriptions: none makes the parser or the server panic, what is
 //! read is written and read again as the same, and what is not granted leaves everything as it was.
 //!
-//! Random text alone seldom comes behind the first brace; these begin with whole requests and change characters, values and keys.
+//! Random text alone seldom gets past the first brace; these begin with complete requests and change characters, values and keys.
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use proptest::collection::vec;
@@ -22,7 +22,7 @@ fn stream() -> Value {
     })
 }
 
-/// Whole requests of every kind.
+/// Complete requests of every kind.
 fn complete_requests() -> Vec<Value> {
     vec![
         json!({"op": "reserve", "streams": ["view-left"]}),
@@ -35,7 +35,7 @@ fn complete_requests() -> Vec<Value> {
     ]
 }
 
-/// What stands in the place of a value: of other kinds, too long, too great, or words that mean something elsewhere.
+/// Replacements of a value: of other kinds, too long, too great, or words with a meaning elsewhere.
 fn any_value() -> impl Strategy<Value = Value> {
     let words = [
         "",
@@ -105,7 +105,7 @@ fn change(request: &mut Value, place: usize, value: Value, renames: bool) {
     }
 }
 
-/// Asks lines one after the other, and at last for the list.
+/// Sends lines one after the other, and at last the request for the list.
 struct Lines {
     left: Vec<String>,
     decisions: Vec<Decision>,

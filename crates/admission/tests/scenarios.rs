@@ -1,5 +1,5 @@
-//! The tests of admission on the scenarios: that of bounds says of all streams together what the bounds of the network by curves say, with the
-//! frames of its protocols beside them.
+//! The tests of admission on the scenarios: the test by bounds decides on all streams together as the bounds of the
+//! network by curves, with the frames of its protocols.
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use std::path::PathBuf;
@@ -31,13 +31,13 @@ fn scenarios() -> Vec<(String, Network)> {
 /// The description of a seed.
 type Described = fn(u64) -> String;
 
-/// Streams that may ask.
+/// Streams that may be requested.
 fn asking(network: &Network) -> Vec<StreamIndex> {
     let all = (0..network.streams.len()).map(StreamIndex::at);
     all.filter(|stream| !network.streams[stream.index()].traffic.is_control()).collect()
 }
 
-/// Whether all streams that ask are proven together, which the test must say as the bounds of the network do.
+/// Whether all requested streams are proven together, on which the test and the bounds of the network must agree.
 fn judged(name: &str, network: &Network) -> bool {
     let all = bounds_by(network, Accuracy::Curves);
     let losses = losses(network, &all);
@@ -86,7 +86,7 @@ fn random_networks_with_protocols_are_judged_alike() {
     let (mut proven, mut missed) = (0, 0);
     for seed in seeds(40) {
         for (kind, describe) in kinds {
-            // Some ask for more than a line has.
+            // Some request more than a line has.
             let Some(network) = tautwire_model::load_text(kind, &describe(seed)).network else {
                 continue;
             };

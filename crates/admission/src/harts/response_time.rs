@@ -1,13 +1,13 @@
-//! Response times in reduced-buffering mode (equation 3 of the published comparison of HaRTES and AVB; after
-//! Ashjaei et al.): `rt(x) = C/a + I(x) + B + SD`, until it comes to rest or is beyond the deadline.
+//! Response times in reduced-buffering mode (equation 3 of the published comparison of HaRTES and AVB; after Ashjaei
+//! et al.): `rt(x) = C/a + I(x) + B + SD`, until it converges or exceeds the deadline.
 //!
-//! `C/a`: the frame's time on the line, widened to the share of the elementary cycle (EC) that the
-//! asynchronous window leaves, with the time at its end in which no frame may begin any more. `I(x)`: frames
-//! of higher or equal priority that share a link with the stream, each counted once for the whole route,
-//! for in this mode a frame passes several switches in one EC. `B`: per link the longest frame of lower
-//! priority. `SD`: every switch's delay, and the frame stored there. The paper prints no term for servers:
-//! here what comes out of a server in a time `x` is at most its capacity for every replenishment, and one more,
-//! and a stream whose servers cannot let it and its peers pass in one period waits for a further one.
+//! `C/a`: the frame's time on the line, widened to the share of the elementary cycle (EC) that the asynchronous window
+//! leaves, with the time at its end in which no frame may begin any more. `I(x)`: frames of higher or equal priority
+//! that share a link with the stream, each counted once for the complete route, because in this mode a frame passes
+//! several switches in one EC. `B`: per link the longest frame of lower priority. `SD`: every switch's delay, and the
+//! frame stored there. The paper prints no term for servers: here the output of a server in a time `x` is at most its
+//! capacity for every replenishment, and one more, and a stream whose servers cannot serve it and its peers in one
+//! period waits for a further one.
 //!
 //! Rounded up everywhere; integers alone. Invariant: a greater set never has a lesser response time.
 
@@ -19,7 +19,7 @@ const STEPS_MAX: u32 = 100_000;
 /// A time that nothing comes to.
 const NEVER: Duration = Duration::from_ps(u64::MAX);
 
-/// The elementary cycle, and what is reckoned with in it.
+/// The elementary cycle, and the parameters of the equation in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ElementaryCycle {
     /// Its length.
@@ -42,7 +42,7 @@ pub struct ElementaryCycle {
 /// A server that streams share: a capacity for every period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Server {
-    /// The server in which it stands, as an index; lower than its own.
+    /// Its parent server, as an index; lower than its own.
     pub parent: Option<usize>,
     /// Replenishment period.
     pub period: Duration,
@@ -63,7 +63,7 @@ pub struct Reserved {
     pub deadline: Duration,
     /// Links of its route, in order (of a stream with several listeners: to one of them).
     pub links: Vec<u32>,
-    /// The server in which its own stands.
+    /// The server that contains its own.
     pub server: Option<usize>,
 }
 
@@ -83,7 +83,7 @@ pub struct HartsSet {
 pub struct ResponseTime {
     /// From ready to received.
     pub time: Duration,
-    /// Terms of interference that were reckoned: the test's work.
+    /// Terms of interference that were computed: the test's work.
     pub terms: u64,
 }
 
@@ -109,7 +109,7 @@ pub struct Terms {
 /// A stream that would be late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// Its place in the set; the new stream stands last.
+    /// Its place in the set; the new stream is last.
     pub stream: usize,
     /// Its response time, a deadline that would have fitted; none if it has none.
     pub would_fit: Option<Duration>,
@@ -118,9 +118,9 @@ pub struct Violation {
 /// What a test came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// What stands in the way.
+    /// The violation that causes a refusal.
     pub violation: Option<Violation>,
-    /// Terms of interference that were reckoned.
+    /// Terms of interference that were computed.
     pub terms: u64,
 }
 
@@ -217,7 +217,7 @@ impl HartsSet {
                 None => free = free.saturating_add(came),
             }
         }
-        // Children stand behind their parents.
+        // Children come after their parents.
         for place in (0..self.servers.len()).rev() {
             let server = &self.servers[place];
             let times = span.as_ps().div_ceil(server.period.as_ps()) + 1;
@@ -230,8 +230,8 @@ impl HartsSet {
         free
     }
 
-    /// What a stream waits for further replenishments of the servers in which it stands: as many as it and
-    /// the streams before it there need beyond the first.
+    /// The wait of a stream for further replenishments of its servers: as many as it and the streams before it there
+    /// need beyond the first.
     fn server_wait(&self, own: &Reserved, rivals: &[&Reserved], span: Duration) -> Duration {
         let mut wait = Duration::ZERO;
         let mut next = own.server;

@@ -1,8 +1,9 @@
-//! The admission test of synchronous streams: the windows of every switch on their ways, by their own schedules.
+//! The admission test of synchronous streams: the windows of every switch on their paths, by their own schedules.
 //!
-//! Equation 3 reckons with the asynchronous window. What the synchronous window of a switch polls and relays depends on
-//! synchronous streams alone, so the proven bounds of these are the test: each must be taken in time at every switch, with or
-//! without a deadline, for a message that is not would be lost. Not here: the schedule's analysis (`tautwire-analysis`).
+//! Equation 3 covers the asynchronous window. What the synchronous window of a switch polls and relays depends on
+//! synchronous streams alone, so the proven bounds of these are the test: each must be taken in time at every switch,
+//! with or without a deadline, because a message that is not would be lost. Not here: the schedule's analysis
+//! (`tautwire-analysis`).
 
 use tautwire_analysis::bounds;
 use tautwire_model::Network;

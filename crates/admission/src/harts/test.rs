@@ -15,7 +15,7 @@ use crate::test::AdmissionTest;
 /// The test, with what the paper leaves open as parameters; of synchronous streams, that of the windows of their switches. A description without `harts:` is refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HartsResponseTime {
-    /// What it reckons with.
+    /// The parameters of the equation.
     pub parameters: ResponseTimeTest,
 }
 
@@ -126,7 +126,7 @@ impl HartsResponseTime {
             Some(count) => Duration::from_ps(period.as_ps().saturating_mul(u64::from(count))),
         };
         let server = own.and_then(|own| own.server.parent).map(usize::from);
-        // Priorities of shared servers stand before those within.
+        // Priorities of shared servers come before those within.
         let above = server.and_then(|place| harts.shared.get(place)).map(|shared| shared.config.priority);
         let within = own.map_or(stream.priority.number(), |own| own.server.priority);
         let priority = above.map_or(within * 9, |above| above * 9 + within + 1);

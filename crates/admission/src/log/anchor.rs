@@ -1,9 +1,9 @@
-//! The anchor of the log: how many lines it has at least, and the check of the last of them, in a file beside it.
+//! The anchor of the log: the least number of its lines, and the check of the last of them, in a separate file.
 //!
-//! The checks of the log's lines show that a line is missing between two others; the anchor shows that lines are missing
-//! at the end, or all of them. It is written behind the log's line and before the decision is given, so the log may be a
-//! line ahead of it, and is never behind. Two records take turns: one that a crash leaves half written is not valid, and the
-//! other one still is.
+//! The checks of the log's lines show that a line is missing between two others; the anchor shows that lines are
+//! missing at the end, or all of them. It is written after the log's line and before the decision is given, so the log
+//! may be a line ahead of it, and is never behind. Two records take turns: one that a crash leaves half written is not
+//! valid, and the other one still is.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -37,7 +37,7 @@ struct Record {
     sum: String,
 }
 
-/// What stands in the file.
+/// The contents of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     /// There was no file.
@@ -54,7 +54,7 @@ pub(crate) struct Anchor {
     file: File,
     /// Which record is written next.
     next: usize,
-    /// Where it stands, and where it is to stand, until its first record is written.
+    /// Its temporary path, and its final one, until its first record is written.
     unnamed: Option<(PathBuf, PathBuf)>,
 }
 
@@ -85,7 +85,7 @@ impl Anchor {
         Ok((Self { file, next, unnamed }, found))
     }
 
-    /// Where the anchor of a folder stands.
+    /// The path of a folder's anchor.
     pub(crate) fn path(folder: &Path) -> PathBuf {
         folder.join(NAME)
     }

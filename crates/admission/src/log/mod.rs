@@ -1,9 +1,9 @@
-//! The log of what was admitted and taken back: a line is on disk before the decision is given.
+//! The log of admissions and releases: a line is on disk before the decision is given.
 //!
-//! A line is a JSON object with a check over itself and the check of the line before, so that a line
-//! that was cut short by a crash, and any later change, is seen; lines that are missing at the end are seen by the anchor
-//! (`anchor.rs`). A last line that is cut short was never acknowledged and is taken off. One process may have the folder at a
-//! time. A log that has grown is compacted: one line that says how things stand takes the place of all. That line has the
+//! A line is a JSON object with a check over itself and the check of the line before, so that a line that was cut
+//! short by a crash, and any later change, is detected; the anchor (`anchor.rs`) detects lines that are missing at the
+//! end. A last line that is cut short was never acknowledged and is removed. One process may have the folder at a
+//! time. A log that has grown is compacted: one line with the present state replaces all others. That line has the
 //! check of the last one before, which the anchor knows.
 
 pub(crate) mod anchor;
@@ -47,7 +47,7 @@ impl Change {
     }
 }
 
-/// How things stand: the first line of a log that was compacted.
+/// The present state: the first line of a log that was compacted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct State {
     /// How often it was compacted.
@@ -73,16 +73,16 @@ struct Line {
     check: String,
 }
 
-/// What stands in a log.
+/// The contents of a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Contents {
-    /// How things stood when it was compacted.
+    /// The state when it was compacted.
     pub(crate) state: State,
     /// What changed since.
     pub(crate) changes: Vec<Change>,
     /// The check of each line.
     checks: Vec<String>,
-    /// Octets of whole lines.
+    /// Octets of complete lines.
     length: usize,
 }
 
@@ -95,7 +95,7 @@ impl Contents {
         }
     }
 
-    /// Whether the log goes at least as far as the anchor says.
+    /// Whether the log goes at least as far as the anchor.
     fn reaches(&self, anchor: &Mark) -> bool {
         if self.state.generation == anchor.generation {
             let last = usize::try_from(anchor.lines).ok().map(|lines| match lines {
@@ -187,12 +187,12 @@ pub struct Log {
     anchor: Anchor,
     /// Its last line.
     mark: Mark,
-    /// Octets of whole lines.
+    /// Octets of complete lines.
     length: u64,
 }
 
 impl Log {
-    /// Opens the log of a folder, which is made if need be, and reads what stands in it.
+    /// Opens the log of a folder, which is made if need be, and reads it.
     pub(crate) fn open(folder: &Path) -> Result<(Self, Contents), LogError> {
         let path = folder.join(NAME);
         let failed = |error| LogError::Io(path.clone(), error);
@@ -222,8 +222,9 @@ impl Log {
         Ok((Self { file, before: None, path, anchor, mark, length }, contents))
     }
 
-    /// Opens the log of a folder and takes what stands in it as it is: lines that cannot be read are left out, whatever
-    /// the checks and the anchor say. If these say anything, the file is first copied, and the path of the copy is returned.
+    /// Opens the log of a folder and takes its contents as they are: lines that cannot be read are left out, whatever
+    /// the checks and the anchor. If these find a fault, the file is first copied, and the path of the copy is
+    /// returned.
     pub(crate) fn accept(folder: &Path) -> Result<(Self, Contents, Option<PathBuf>), LogError> {
         let path = folder.join(NAME);
         let failed = |error| LogError::Io(path.clone(), error);
@@ -251,7 +252,7 @@ impl Log {
         Ok((Self { file, before: None, path, anchor, mark, length }, contents, copy))
     }
 
-    /// Writes a change to disk. After a failure the log stands as it stood before.
+    /// Writes a change to disk. After a failure the log is as it was before.
     pub(crate) fn append(&mut self, change: &Change) -> Result<(), LogError> {
         let check = check(&self.mark.check, change);
         let line = Line { state: None, change: Some(change.clone()), check: check.clone() };
@@ -269,12 +270,12 @@ impl Log {
         Ok(())
     }
 
-    /// Whether lines since the last compaction are many beside `entries`, of which the state consists.
+    /// Whether lines since the last compaction are many compared with `entries`, of which the state consists.
     pub(crate) fn has_grown(&self, entries: usize) -> bool {
         self.mark.lines > 256 + 2 * entries as u64
     }
 
-    /// Puts one line that says how things stand in the place of all lines. After a failure the log stands as it stood.
+    /// Replaces all lines by one with the present state. After a failure the log is as it was.
     pub(crate) fn compact(&mut self, state: State) -> Result<(), LogError> {
         let path = self.path.clone();
         self.replace(state).map_err(|error| LogError::Io(path, error))
@@ -301,7 +302,7 @@ impl Log {
     }
 }
 
-/// The log of a folder, locked, and what stands in it.
+/// The log of a folder, locked, and its contents.
 fn locked(folder: &Path, path: &Path) -> Result<(File, Vec<u8>), LogError> {
     let failed = |error| LogError::Io(path.to_owned(), error);
     std::fs::create_dir_all(folder).map_err(failed)?;
@@ -327,7 +328,7 @@ fn text(line: &Line) -> Vec<u8> {
     text
 }
 
-/// What stands in a log; or the number of a line that is damaged.
+/// The contents of a log; or the number of a line that is damaged.
 fn read(octets: &[u8]) -> Result<Contents, usize> {
     let mut contents = Contents::default();
     for (number, text) in octets.split_inclusive(|octet| *octet == b'\n').enumerate() {
@@ -347,7 +348,7 @@ fn read(octets: &[u8]) -> Result<Contents, usize> {
     Ok(contents)
 }
 
-/// The line in `text` behind one with the check `before`, if it is whole. The state stands in the first alone.
+/// The line in `text` after one with the check `before`, if it is complete. Only the first may have the state.
 fn complete_line(text: &[u8], before: Option<&String>, is_first: bool) -> Option<Line> {
     let line = parsed(text.strip_suffix(b"\n")?)?;
     let before = before.map_or("", String::as_str);
@@ -359,7 +360,7 @@ fn complete_line(text: &[u8], before: Option<&String>, is_first: bool) -> Option
     right.then_some(line)
 }
 
-/// The line in `text`, if no key stands twice in it.
+/// The line in `text`, if no key occurs twice in it.
 fn parsed(text: &[u8]) -> Option<Line> {
     let text = std::str::from_utf8(text).ok()?;
     unique_keys::check(text).ok()?;

@@ -11,7 +11,7 @@ pub fn cases() -> u64 {
     tautwire_generate::cases(2_000) / 25
 }
 
-/// A network whose streams ask for `percent` of what is proven of all together.
+/// A network whose streams have deadlines of `percent` of the proven bounds of all together.
 pub fn with_deadlines(text: &str, seed: u64, percent: (u64, u64)) -> Network {
     let network = tautwire_model::load_text("random", text).network.unwrap();
     let mut dice = Dice::new(seed);
