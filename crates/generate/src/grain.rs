@@ -29,7 +29,7 @@ pub(crate) fn drawn(text: &str, seed: u64, steps: &[u64]) -> String {
     grained
 }
 
-/// Steps of common timers: fine beside everything that is timed by them.
+/// Steps of common timers: fine compared with everything that is timed by them.
 pub(crate) const FINE: [u64; 4] = [8, 20, 40, 100];
 /// Steps that are felt.
 pub(crate) const COARSE: [u64; 5] = [8, 40, 100, 333, 1_000];

@@ -1,11 +1,12 @@
 //! Generated networks: seeded descriptions, as text, for benches and property tests.
 //!
-//! What comes out is a description as a user would write it, so that a generated case passes through
-//! the same reader, can be kept as a file, and can be run by the command. Same arguments, same text,
-//! on every machine. The environment may say which seeds a search tries ([`seeds()`]).
+//! The result is a description as a user would write it, so that a generated case passes through the same reader, can
+//! be kept as a file, and can be run by the command. Same arguments, same text, on every machine. The environment may
+//! set the seeds of a search ([`seeds()`]).
 //!
-//! The networks of a mechanism are in its folder (`tdma/`, `srp/`, ...), those of several in a file: data plane (`network.rs`,
-//! `backbone.rs`), traffic (`traffic.rs`), messages that answer others (`responses.rs`), admission in a run (`admission.rs`).
+//! The networks of a mechanism are in its folder (`tdma/`, `srp/`, ...), those of several in a file: data plane
+//! (`network.rs`, `backbone.rs`), traffic (`traffic.rs`), messages that answer others (`responses.rs`), admission in a
+//! run (`admission.rs`).
 
 mod admission;
 mod as6802;

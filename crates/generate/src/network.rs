@@ -52,7 +52,7 @@ struct Sketch {
     tolerance_ppm: u64,
     /// Step of the clocks, in nanoseconds; 0: none.
     granularity_ns: u64,
-    /// Octets beside a frame that credit-based shapers charge.
+    /// Octets that credit-based shapers charge in addition to a frame.
     credit_overhead: u64,
     /// Whether schedulers have no tick, and some CommittedInformationRates are those of their streams.
     exact: bool,

@@ -1,5 +1,6 @@
-//! Small random networks in which messages come back: stations ask, and others answer, over rate-constrained links, best effort
-//! and datagrams. Hosts have one thread for all that they receive and send, or two, or two delays; some are flooded.
+//! Small random networks with responses: stations send requests, and others answer, over rate-constrained links, best
+//! effort and datagrams. Hosts have one thread for all that they receive and send, or two, or two delays; some are
+//! flooded.
 
 use std::fmt::Write as _;
 

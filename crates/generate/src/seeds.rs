@@ -9,7 +9,7 @@ pub fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok().map(|text| text.parse().expect("a number"))
 }
 
-/// How many cases to try: what `TAUTWIRE_CASES` says, or the test's own number `TAUTWIRE_TIMES` times.
+/// How many cases to try: the value of `TAUTWIRE_CASES`, or the test's own number `TAUTWIRE_TIMES` times.
 ///
 /// # Panics
 /// If one of them is set to something else than a number.
@@ -19,7 +19,7 @@ pub fn cases(otherwise: u64) -> u64 {
     number("TAUTWIRE_CASES").unwrap_or_else(|| otherwise * times())
 }
 
-/// The seeds to try: the one that `TAUTWIRE_SEED` names, or as many as [`cases`] says.
+/// The seeds to try: the one in `TAUTWIRE_SEED`, or as many as [`cases`] gives.
 ///
 /// # Panics
 /// If one of them is set to something else than a number.

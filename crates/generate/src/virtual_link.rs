@@ -168,7 +168,7 @@ impl Uneven {
         Self { dice, is_slow }
     }
 
-    /// What the links of the second network say of their rate.
+    /// The key of the links' rate in the second network.
     fn rate(&self) -> &'static str {
         if self.is_slow { ", rate: 10 Mbit/s" } else { "" }
     }

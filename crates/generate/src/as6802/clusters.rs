@@ -1,14 +1,14 @@
 //! Small random networks of two clusters (SAE AS6802): each with masters, a compression master, clients and
 //! time-triggered links of its own, joined by a cable, with rate-constrained and best-effort traffic over both.
 //!
-//! The clusters are of two domains, and then do not hear one another; or of one, and then the second gives way to the
-//! first while the cable is whole, and a link goes from one to the other. Clocks drift.
+//! The clusters are of two domains, and then ignore one another's frames; or of one, and then the second follows the
+//! first while the cable is up, and a link goes from one to the other. Clocks drift.
 
 use std::fmt::Write as _;
 
 use crate::Dice;
 
-/// How two clusters stand to one another.
+/// The relation of two clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClusterRelation {
     /// Two synchronisation domains.
@@ -18,8 +18,8 @@ pub enum ClusterRelation {
 }
 
 /// A random network of two clusters: the same text for the same seed. With `failures` the cable between them is cut at
-/// 150 ms and mended at 300 ms, and of one domain the upper cluster's switch stops at 450 ms and returns at 480 ms. It
-/// is run for 800 ms.
+/// 150 ms and repaired at 300 ms, and with one domain the upper cluster's switch stops at 450 ms and returns at 480
+/// ms. It is run for 800 ms.
 #[must_use]
 pub fn random_as6802_clusters(seed: u64, relation: ClusterRelation, failures: bool) -> String {
     let mut dice = Dice::new(seed);
@@ -28,7 +28,7 @@ pub fn random_as6802_clusters(seed: u64, relation: ClusterRelation, failures: bo
     let precision = tolerance * (6 * cycle + 160) + dice.between(800, 3_000);
     let integration = *dice.one_of(&["timely-block", "shuffling", "preemption"]);
     let latency = dice.between(100, 2_000);
-    // Of two domains, the second one's last station may be behind the first one's switch, which hears its frames then.
+    // With two domains, the second one's last station may be behind the first one's switch, which receives its frames then.
     let guest = relation == ClusterRelation::Domains && dice.chance(60);
     let stations = [dice.between(2, 4), dice.between(if guest { 3 } else { 2 }, 4)];
     let masters = stations.map(|stations| dice.between(2, stations.min(3)));

@@ -1,14 +1,14 @@
-//! Networks of SAE AS6802 of two switches with half of the synchronisation masters each, whose cable is cut and mended.
+//! Networks of SAE AS6802 of two switches with half of the synchronisation masters each, whose cable is cut and repaired.
 //!
-//! Half of the masters are enough for network time, or just not: then both halves try alone while they are apart, and in every
-//! second network one of them once more, for its switch stops meanwhile. Clocks of the halves run apart, and all times
-//! are drawn, so that the halves meet at any phase of their cycles.
+//! Half of the masters are enough for network time, or one too few: then both halves try alone while they are
+//! separated, and in every second network one of them once more, because its switch stops meanwhile. Clocks of the
+//! halves drift apart, and all times are drawn, so that the halves meet at any phase of their cycles.
 
 use std::fmt::Write as _;
 
 use crate::Dice;
 
-/// A network of two halves; the cable between is cut at 130 ms at the latest and mended until 380 ms.
+/// A network of two halves; the cable between is cut at 130 ms at the latest and repaired until 380 ms.
 #[must_use]
 pub fn random_as6802_halves(seed: u64) -> String {
     let mut dice = Dice::new(seed);
@@ -36,7 +36,7 @@ pub fn random_as6802_halves(seed: u64) -> String {
     for (side, drift) in [("a", format!("{fast}")), ("b", format!("-{slow}"))] {
         let clock = format!("clock: {{tolerance: {tolerance} ppm, drift: {drift} ppm}}");
         let _ = writeln!(text, "  s{side}: {{type: bridge, {clock}}}");
-        // A client beside the masters.
+        // A client in addition to the masters.
         (0..=half).for_each(|one| {
             let _ = writeln!(text, "  {side}{one}: {{type: end-station, {clock}}}");
         });

@@ -1,8 +1,8 @@
-//! Networks of SAE AS6802 of three switches with a part of the synchronisation masters each, whose cables are cut and mended.
+//! Networks of SAE AS6802 of three switches with a part of the synchronisation masters each, whose cables are cut and repaired.
 //!
-//! Each part is enough for network time and counts on alone. Parts fall apart after one start, and their clocks drift as far as an
-//! acceptance window; or each starts alone, at any phase of a cycle. Cables are mended at once or one after the other, so that three
-//! cliques meet, or two and then a third. Parts are as large as each other, or not.
+//! Each part is enough for network time and continues alone. The parts separate after one start, and their clocks
+//! drift as far as an acceptance window; or each starts alone, at any phase of a cycle. Cables are repaired at once or
+//! one after the other, so that three cliques meet, or two and then a third. Parts are of equal size, or not.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::Dice;
 
 const PARTS: [&str; 3] = ["a", "b", "c"];
 
-/// A network of three parts; the cables between are cut at 130 ms at the latest and mended until 410 ms.
+/// A network of three parts; the cables between are cut at 130 ms at the latest and repaired until 410 ms.
 #[must_use]
 pub fn random_as6802_thirds(seed: u64) -> String {
     let mut dice = Dice::new(seed);
@@ -44,7 +44,7 @@ pub fn random_as6802_thirds(seed: u64) -> String {
     for ((part, drift), size) in PARTS.iter().zip([fast, slow, between]).zip(sizes) {
         let clock = format!("clock: {{tolerance: {tolerance} ppm, drift: {drift} ppm}}");
         let _ = writeln!(text, "  s{part}: {{type: bridge, {clock}}}");
-        // A client beside the masters.
+        // A client in addition to the masters.
         (0..=size).for_each(|one| {
             let _ = writeln!(text, "  {part}{one}: {{type: end-station, {clock}}}");
         });

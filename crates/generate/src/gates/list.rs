@@ -44,7 +44,7 @@ impl List {
                 entries.push((open, round(dice.between(1, 60_000))));
             }
         }
-        // Where a class stands in the list is open.
+        // The place of a class in the list is arbitrary.
         let first = usize::try_from(dice.between(0, entries.len() as u64 - 1)).expect("few");
         entries.rotate_left(first);
         let sum: u64 = entries.iter().map(|(_, span)| span).sum();

@@ -28,7 +28,7 @@ pub fn random_gptp_servo(seed: u64, lossy: bool) -> String {
         );
     }
     text.push_str("links:\n");
-    // PHYs take their time, longer or shorter for each frame: drawn beside the rest, so that nothing else depends on it.
+    // PHYs have a delay, longer or shorter for each frame: drawn separately, so that nothing else depends on it.
     let mut phys = Dice::new(seed ^ 0x5048_5953);
     let with_phys = phys.chance(50);
     let mut phy = move || {

@@ -1,11 +1,12 @@
-//! Random HaRTES networks whose streams, synchronous ones among them, are asked for in the run: they come and go, some are
-//! refused, messages are lost, a link may fail and be mended, or the ACMaster die, come back, and its standby die then. Made of a random HaRTES network of the same seed.
+//! Random HaRTES networks whose streams, synchronous ones among them, are requested during the run: they come and go,
+//! some are refused, messages are lost, a link may fail and be repaired, or the ACMaster die, come back, and its
+//! standby die then. Made of a random HaRTES network of the same seed.
 
 use std::fmt::Write as _;
 
 use crate::{Dice, random_harts};
 
-/// The description of a seed. Its ACMaster decides by proven bounds; `late` of its lines ask for what may not be had.
+/// The description of a seed. Its ACMaster decides by proven bounds; `late` of its lines request more than is available.
 #[must_use]
 pub fn random_harts_admission(seed: u64) -> String {
     let mut dice = Dice::new(seed ^ 0x4841_5254);
@@ -130,7 +131,7 @@ pub fn random_harts_admission(seed: u64) -> String {
     text.replace("run: {duration: 40 ms}", "run: {duration: 60 ms}")
 }
 
-/// Cuts a link, and mends it most times; none between the two ACMasters, of which each would then be alone.
+/// Cuts a link, and repairs it mostly; none between the two ACMasters, of which each would then be alone.
 fn cut_one(text: &mut String, (master, standby): (u64, u64), dice: &mut Dice) {
     let is_between = |line: &str| {
         (master.min(standby)..master.max(standby))

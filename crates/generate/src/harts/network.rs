@@ -1,7 +1,7 @@
-//! Random HaRTES networks: servers of all kinds, in one another or not, with long and short periods, and
-//! unreserved bursts beside them; what such servers cannot promise has no bound. Half of them have synchronous streams by
-//! one of the three schedulers, most of which are synchronous behind their first switches, too, and some streams are
-//! policed. The cycles of switches begin at different times.
+//! Random HaRTES networks: servers of all kinds, nested or not, with long and short periods, together with unreserved
+//! bursts; streams beyond the guarantee of such servers have no bound. Half of them have synchronous streams by one of
+//! the three schedulers, most of which are synchronous after their first switches, too, and some streams are policed.
+//! The cycles of switches begin at different times.
 
 use std::fmt::Write as _;
 

@@ -16,7 +16,7 @@ pub(super) enum Kind {
     Chance,
     /// `true` or `false`.
     Flag,
-    /// A whole number from the first to the second.
+    /// An integer from the first to the second.
     Integer(u64, u64),
     /// One of these.
     Word(Vec<String>),
@@ -38,7 +38,7 @@ pub(super) enum Kind {
     OneOf(Vec<Self>),
 }
 
-/// A key and where it stands.
+/// A key and its place.
 #[derive(Clone, Debug)]
 pub(super) struct Key {
     /// The shape that has it.
@@ -58,7 +58,7 @@ pub(super) struct Shape {
     pub(super) keys: Vec<KeyIndex>,
 }
 
-/// All shapes and keys. The first shape is that of the whole description.
+/// All shapes and keys. The first shape is that of the description.
 #[derive(Clone, Debug)]
 pub struct Grammar {
     pub(super) shapes: Vec<Shape>,
@@ -69,7 +69,7 @@ pub struct Grammar {
 #[derive(Clone, Debug)]
 pub(super) struct Place<'g> {
     pub(super) path: Path,
-    /// The key under which it stands, or its list or mapping.
+    /// The key that contains it, or its list or mapping.
     pub(super) key: Option<KeyIndex>,
     /// Its kind, alternatives chosen by its form.
     pub(super) kind: &'g Kind,
@@ -129,7 +129,7 @@ impl Grammar {
         format!("{}.{}", self.shapes[key.shape].name, key.name)
     }
 
-    /// Whether a key says only which shape an object has.
+    /// Whether a key only selects the shape of an object.
     #[must_use]
     pub fn is_tag(&self, key: KeyIndex) -> bool {
         matches!(&self.keys[key].kind, Kind::Word(words) if words.len() == 1) && self.keys[key].name == "type"

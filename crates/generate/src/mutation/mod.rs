@@ -32,7 +32,7 @@ pub struct Mutator {
     /// The first ones are mutated; parts are copied from all.
     material: Vec<Material>,
     mutated: usize,
-    /// For every key where it stands in the material.
+    /// For every key its places in the material.
     found: Vec<Vec<(usize, Path)>>,
     /// For every shape the descriptions to be mutated that have such an object.
     with_shape: Vec<Vec<usize>>,
@@ -43,7 +43,7 @@ pub struct Mutator {
 pub struct Mutation {
     /// Where.
     pub path: Path,
-    /// What stands there now; none if it was removed.
+    /// Its new value; none if it was removed.
     pub value: Option<Tree>,
 }
 
@@ -178,7 +178,7 @@ impl Mutator {
     }
 
     fn mutant_of_key(&self, key: KeyIndex, dice: &mut Dice) -> Option<Mutant> {
-        // Where it stands already, what it needs beside it does as well.
+        // A description that has it already also has what it requires.
         let there: Vec<&(usize, Path)> =
             self.found[key].iter().filter(|(which, _)| *which < self.mutated).collect();
         if !there.is_empty() && dice.chance(50) {

@@ -46,7 +46,7 @@ impl Names {
     }
 }
 
-/// Replaces names of `from` in a part by names of `to`, one by one, each name by the same name wherever it stands.
+/// Replaces names of `from` in a part by names of `to`, one by one, each name by the same name wherever it occurs.
 pub(super) fn rename(part: &mut Tree, from: &Names, to: &Names, dice: &mut Dice) {
     Renaming { from, to, known: Vec::new() }.rename(part, dice);
 }

@@ -43,7 +43,7 @@ impl Tree {
             let (event, _) = next.ok()?;
             let (done, anchor) = match event {
                 Event::Scalar(text, style, anchor, _) => {
-                    // A text where a key is due is one, whatever it says.
+                    // A text where a key is due is one, whatever its value.
                     let key_due = matches!(open.last(), Some((Self::Map(_), None, _)));
                     let nothing = style == ScalarStyle::Plain && matches!(&*text, "" | "~" | "null");
                     (

@@ -1,6 +1,6 @@
-//! Random networks whose slopes follow from reservations: streams of two classes that are offered, asked for, withdrawn and left at
-//! any time, with timers of milliseconds so that much happens in a short run, beside bursts of best effort; some do not fit,
-//! some are urgent and displace others, cables are lost.
+//! Random networks whose slopes follow from reservations: streams of two classes that are offered, requested,
+//! withdrawn and left at any time, with timers of milliseconds so that much happens in a short run, together with
+//! bursts of best effort; some do not fit, some are urgent and displace others, cables are lost.
 
 use std::fmt::Write as _;
 
@@ -89,7 +89,7 @@ fn pair(dice: &mut Dice, stations: u64) -> (u64, u64) {
     (talker, if listener >= talker { listener + 1 } else { listener })
 }
 
-/// A stream whose burst may be many times what it sends in an interval: its slope is small beside it.
+/// A stream whose burst may be many times what it sends in an interval: its slope is small in comparison.
 fn write_stream(text: &mut String, dice: &mut Dice, stream: u64, stations: u64) {
     let (talker, first) = pair(dice, stations);
     let second = (0..stations).find(|other| ![talker, first].contains(other)).expect("three stations");

@@ -9,27 +9,25 @@ pub enum TdmaFailure {
     Nothing,
     /// The master stops, and the standby takes over.
     MasterStops,
-    /// The cable of a slave is cut, and mended later.
+    /// The cable of a slave is cut, and repaired later.
     SlaveCut,
-    /// Without a standby: the master's cable, or that between two bridges, is cut, and mended later.
+    /// Without a standby: the master's cable, or that between two bridges, is cut, and repaired later.
     MasterCut,
     /// Without a standby: a bridge stops, and comes back.
     BridgeStops,
     /// Without a standby: bits are received wrong on all cables, so that synchronisation frames are lost.
     BitErrors,
-    /// The same beside a standby, which then opens cycles beside the master, some in a row.
+    /// The same with a standby, which then opens cycles simultaneously with the master, some in a row.
     BitErrorsWithStandby,
     /// A talker makes frames as fast as it can.
     Babbling,
     /// A slave stops and comes back: with a start-up and heartbeats it starts up anew while the others run on.
     SlaveReturns,
-    /// Beside a standby and for good: the master's or the standby's cable is cut, or that between two bridges, or a bridge
-    /// stops.
+    /// With a standby and for good: the master's or the standby's cable is cut, or that between two bridges, or a bridge stops.
     DividedForGood,
     /// As bit errors, with a lifetime that is derived.
     BitErrorsDerivedLifetime,
-    /// Beside a standby: the master's or the standby's cable is cut, or that between two bridges, or a bridge stops, and
-    /// comes back.
+    /// With a standby: the master's or the standby's cable is cut, or that between two bridges, or a bridge stops, and comes back.
     ReturnsWithStandby,
     /// The master stops and comes back as a slave of its standby; with a start-up it invites all anew.
     MasterReturns,

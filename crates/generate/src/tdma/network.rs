@@ -1,7 +1,7 @@
-//! Random TDMA networks: a master, a standby, slaves that answer, ask or send on their own, over one bridge or two.
+//! Random TDMA networks: a master, a standby, slaves that answer, request or send on their own, over one bridge or two.
 //!
-//! Clocks drift, hosts and sources jitter; slots are as short as may be or longer, of every cycle or every
-//! n-th, so that some networks have no bound. Some messages are datagrams of several frames. Of hosts with two stacks some have a
+//! Clocks drift, hosts and sources jitter; slots are as short as possible or longer, of every cycle or every n-th, so
+//! that some networks have no bound. Some messages are datagrams of several frames. Some hosts with two stacks have a
 //! thread that serves what they receive and what they send, of one stack or of both.
 
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ pub fn random_tdma(seed: u64, failure: TdmaFailure) -> String {
     let mut stations = vec!["master".to_owned(), "standby".to_owned()];
     stations.extend(slaves.iter().cloned());
     let both_stacks = dice.chance(30);
-    // Likewise: whether a thread serves what comes and what goes.
+    // In the same way: whether a thread serves both directions.
     let mut threads = Dice::new(seed ^ 0x0b07_4a11);
     let mut text = head(&mut dice, &mut threads, both_stacks);
     if failure == TdmaFailure::Babbling {
@@ -154,7 +154,7 @@ fn write_slots_and_streams(
             );
         }
     }
-    // What the master asks; no larger than the smallest frame, which fits every slot.
+    // Requests of the master; no larger than the smallest frame, which fits every slot.
     for (place, slave) in slaves.iter().enumerate() {
         let _ = writeln!(
             streams,
@@ -164,7 +164,7 @@ fn write_slots_and_streams(
             place * 500
         );
     }
-    // Some ask the master, who asks them: what each waits for then depends on itself.
+    // Some send requests to the master, and the master to them: the wait of each then depends on itself.
     for slave in slaves {
         if !asks.chance(30) {
             continue;

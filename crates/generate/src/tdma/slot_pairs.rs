@@ -1,4 +1,4 @@
-//! Random TDMA networks of a master that asks some slaves, with slots that are far from good: for the planner.
+//! Random TDMA networks of a master that sends requests to some slaves, with slots that are far from good: for the planner.
 
 use std::fmt::Write as _;
 
@@ -62,7 +62,7 @@ pub fn random_tdma_slot_pairs(seed: u64) -> String {
     grain::drawn(&text, seed, &grain::FINE)
 }
 
-/// What the master asks of a slave, and the answer.
+/// The request of the master to a slave, and the answer.
 fn write_pair(streams: &mut String, dice: &mut Dice, slave: &str) {
     let (request, response) = (dice.between(46, 1_446), dice.between(46, 1_446));
     // Some slaves take long: the time between is others'.

@@ -1,12 +1,11 @@
-//! Small random time-triggered networks (SAE AS6802): links with points of their own in a common cycle,
-//! chains of answers, rate-constrained and best-effort traffic beside them, clocks that drift.
+//! Small random time-triggered networks (SAE AS6802): links with points of their own in a common cycle, chains of
+//! answers, rate-constrained and best-effort traffic, clocks that drift.
 //!
-//! The clocks are corrected as the precision says, or by protocol control frames; then something may fail.
+//! The clocks are corrected within the precision, or by protocol control frames; then something may fail.
 //!
-//! Every link has a part of a basic cycle of a millisecond, as long as its frames need at any port, and
-//! every further hop comes as many cycles later: so no two links meet, whatever their ways. A tight network
-//! leaves it to the description to place the hops behind the talker; there two links may meet, and then it
-//! is no network.
+//! Every link has a part of a basic cycle of a millisecond, as long as its frames need at any port, and every further
+//! hop comes as many cycles later: so no two links overlap, whatever their routes. A tight network leaves it to the
+//! description to place the hops after the talker; there two links may overlap, and then it is refused.
 
 use std::fmt::Write as _;
 

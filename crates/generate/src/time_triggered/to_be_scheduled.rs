@@ -1,4 +1,4 @@
-//! Networks of time-triggered virtual links beside rate-constrained and best-effort traffic, for the synthesis of
+//! Networks of time-triggered virtual links with rate-constrained and best-effort traffic, for the synthesis of
 //! schedules: a tree of switches with end stations at each, periods of 1 to 128 ms.
 //!
 //! Sizes are scaled so that the busiest link has the wanted share of time-triggered frames, as far as frames get
@@ -71,10 +71,10 @@ impl TimeTriggeredNetwork {
         self.describe_with("{precision: 1 us, integration-cycle: 2 ms}", false)
     }
 
-    /// The same with clocks that are kept together by protocol control frames (SAE AS6802): the uppermost switch
-    /// compresses what stations at four others tell. A raster leaves these frames, and other traffic, room in
-    /// every eighth of a millisecond, so that they and the rate-constrained links have bounds at 1 Gbit/s.
-    /// Time-triggered links have two periods for their deadline, rate-constrained ones the distance of two frames.
+    /// The same with clocks that protocol control frames keep together (SAE AS6802): the uppermost switch compresses
+    /// the frames of stations at four others. A raster leaves these frames, and other traffic, room in every eighth of
+    /// a millisecond, so that they and the rate-constrained links have bounds at 1 Gbit/s. Time-triggered links have
+    /// two periods for their deadline, rate-constrained ones the distance of two frames.
     #[must_use]
     pub fn describe_synchronised(&self) -> String {
         let masters: Vec<String> = (1..self.switches.min(5)).map(|switch| name((switch, 0))).collect();
