@@ -1,7 +1,7 @@
-//! Whether a schedule is one: every frame of a common period laid out on its link, one after the other.
+//! The check of a schedule: every frame of a common period laid out on its link, one after the other.
 //!
-//! Shares no code with the searches: no greatest common divisor, no helper of [`Problem`]. It computes every instant from
-//! the fields alone and seeks overlaps in the laid-out windows.
+//! Shares no code with the searches: no greatest common divisor, no helper of [`Problem`]. It computes every instant
+//! from the fields alone and looks for overlaps in the laid-out windows.
 
 use core::fmt;
 

@@ -11,7 +11,7 @@ pub(crate) struct Differences {
     limits: Vec<i64>,
 }
 
-/// Stands for no limit; far from overflow when added to.
+/// The value for no limit; far from overflow when added to.
 const FREE: i64 = i64::MAX / 4;
 
 impl Differences {

@@ -1,10 +1,10 @@
 //! Schedules of small sets by complete search: found if there is one, else proven impossible.
 //!
-//! Unknowns are the dispatch instants, in whole picoseconds. What a frame needs from hop to hop is a limit of a difference. Two
-//! windows of one link, of periods *T* and *P*, stay clear in every turn if for a whole number *k*
-//! *W₁ + k·g ≤ x₂ − x₁ ≤ k·g + g − W₂* with g = gcd(T, P). The search chooses a *k* for every pair
-//! of windows, the pair with the fewest left first. Every choice is a set of differences that [`Differences`] decides
-//! exactly, and the differences are limited, so the choices are finitely many: the search is complete.
+//! Unknowns are the dispatch instants, in picoseconds. What a frame needs from hop to hop is a limit of a difference.
+//! Two windows of one link, of periods *T* and *P*, never overlap if for an integer *k* *W₁ + k·g ≤ x₂ − x₁ ≤ k·g + g
+//! − W₂* with g = gcd(T, P). The search chooses a *k* for every pair of windows, the pair with the fewest left first.
+//! Every choice is a set of differences that [`Differences`] decides exactly, and the differences are limited, so the
+//! choices are finitely many: the search is complete.
 
 use tautwire_units::Duration;
 
@@ -24,7 +24,7 @@ pub enum Outcome {
     Undecided,
 }
 
-/// Seeks a schedule of all flows, in at most so many steps (choices tried).
+/// Searches for a schedule of all flows, in at most so many steps (choices tried).
 ///
 /// # Panics
 /// If the problem is not sound: [`Problem::assert_sound`].
@@ -67,7 +67,7 @@ fn overloaded(problem: &Problem, link: usize) -> bool {
     taken.is_none_or(|taken| taken > common)
 }
 
-/// *lower + k·period ≤ x_to − x_from ≤ upper + k·period* for a whole number *k*.
+/// *lower + k·period ≤ x_to − x_from ≤ upper + k·period* for an integer *k*.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     from: usize,

@@ -28,7 +28,7 @@ impl Circle {
         folded
     }
 
-    /// Takes `[begin, begin + span)`, wherever on the line `begin` stands.
+    /// Takes `[begin, begin + span)`, wherever on the line `begin` is.
     pub(crate) fn take(&mut self, begin: u64, span: u64) {
         if span >= self.length {
             self.busy = vec![(0, self.length)];

@@ -139,13 +139,13 @@ fn handed_over_within(network: &Network, stream: &Stream) -> Duration {
     (delay.constant + delay.per_octet * octets).saturating_sub(delay.less) + random
 }
 
-/// Seeks a schedule of all time-triggered virtual links of a network; none if it has no such traffic. Offsets that the
-/// description states are not looked at.
+/// Searches for a schedule of all time-triggered virtual links of a network; none if it has no such traffic. Offsets
+/// that the description states are ignored.
 ///
 /// First fit; where that leaves links out of a small set, complete search.
 ///
 /// # Panics
-/// If the checker finds a fault in what was found: a fault of this crate.
+/// If the checker finds a fault in the result: a fault of this crate.
 #[must_use]
 pub fn schedule(network: &Network) -> Option<NetworkSchedule> {
     let described = Described::new(network)?;

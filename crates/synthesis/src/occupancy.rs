@@ -15,7 +15,7 @@ pub(crate) struct Occupancy {
 #[derive(Clone, Debug)]
 struct PeriodClass {
     period: u64,
-    /// On the circle of the period, and folded to the shorter ones that were asked for.
+    /// On the circle of the period, and folded to the shorter ones that are queried.
     circles: Vec<Circle>,
 }
 

@@ -1,4 +1,4 @@
-//! What a schedule is sought for: links, flows with their ways, and the margins between two hops.
+//! The input of a schedule's search: links, flows with their routes, and the margins between two hops.
 //!
 //! Invariants are those of [`Problem::assert_sound`]. Not here: where the figures come from.
 
@@ -44,7 +44,7 @@ pub struct Flow {
     pub period: Duration,
     /// Most time from the dispatch at the talker to the last bit at each listener; none: no requirement.
     pub deadline: Option<Duration>,
-    /// Its tree; a hop stands behind the hop before it. No two hops are of one link.
+    /// Its tree; a hop comes after the hop before it. No two hops are of one link.
     pub hops: Vec<Hop>,
 }
 
@@ -70,8 +70,8 @@ impl Problem {
     /// Stops at a problem that makes no sense: a fault of the caller.
     ///
     /// # Panics
-    /// If a period or a window is zero, a hop names a link or a hop that is not there or stands behind it, a
-    /// flow passes a link twice, or a room is longer than its cycle.
+    /// If a period or a window is zero, a hop names a link or a hop that is not there or comes later, a flow passes a
+    /// link twice, or a room is longer than its cycle.
     pub fn assert_sound(&self) {
         for link in &self.links {
             if let Some(room) = link.room {
@@ -115,15 +115,14 @@ impl Flow {
         Some(DelayRange { min: at.ready.max + precision, max })
     }
 
-    /// What the latency of a listener behind `hop` has beside the difference of the dispatch instants
-    /// here and at the talker.
+    /// The latency of a listener behind `hop`, less the difference of the dispatch instants here and at the talker.
     #[must_use]
     pub(crate) fn tail(&self, hop: usize, precision: Duration) -> Duration {
         let clocks = if self.hops[hop].previous.is_some() { precision } else { Duration::ZERO };
         self.hops[hop].arrival.max + clocks
     }
 
-    /// The hop at the talker that `hop` stands behind.
+    /// The talker's hop on the route of `hop`.
     #[must_use]
     pub fn root(&self, mut hop: usize) -> usize {
         while let Some(previous) = self.hops[hop].previous {

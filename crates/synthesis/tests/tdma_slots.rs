@@ -14,7 +14,7 @@ fn us(number: u64) -> Duration {
     Duration::from_us(number)
 }
 
-/// A time as whole microseconds.
+/// A time in microseconds, rounded down.
 fn steps(time: Duration) -> u64 {
     time.as_ps() / 1_000_000
 }
@@ -170,7 +170,7 @@ fn planned(problem: &SlotProblem, cycle: Option<u64>, seed: u64) -> Result<(u64,
     Ok(checked(problem, &plan, seed))
 }
 
-/// Checks a plan: no two frames meet, and round trips are as it says, or better if rounds interleave.
+/// Checks a plan: no two frames overlap, and round trips are as stated in it, or better if rounds interleave.
 fn checked(problem: &SlotProblem, plan: &SlotPlan, seed: u64) -> (u64, u64) {
     let place = |owner: u32| problem.transfers.iter().position(|one| one.owner == owner).expect("an owner");
     let table: Vec<(usize, u64)> =
@@ -275,7 +275,7 @@ fn no_table_with_at_most_two_rounds_is_better_in_a_kept_cycle() {
     assert!(twice > 0, "two rounds are better at times");
 }
 
-/// The least of all tables with two rounds that are alike and stand to each other like this.
+/// The least of all tables with two equal rounds in this arrangement.
 fn alike(problem: &SlotProblem, cycle: u64, allowed: impl Fn(u64, u64, u64) -> bool) -> Option<u64> {
     let mut best: Option<u64> = None;
     for apart in 1..cycle {

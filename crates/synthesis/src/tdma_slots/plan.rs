@@ -1,14 +1,14 @@
 //! Slots of a cycle: rounds of requests and responses, as many and as even as make the worst round trip least.
 //!
-//! In: the problem; the cycle, if it is to be kept. Out: the slots, and for each pair and round when its
-//! response is ready and when its slot is: the proof that both meet in one cycle. The worst round trip is
-//! the longest wait for a slot of the request, the distance of two rounds, and what follows it; before it counts how many
-//! round trips may be behind their deadlines. A kept cycle
-//! gets as many rounds as lessen it; else the cycle is as short as one round allows. All orders of responses
-//! are tried for up to seven pairs of a requester; beyond that they stand in the order in which they are
-//! ready. Best of all tables whose rounds are alike and do not interleave, with one requester. Rounds that interleave
-//! are tried with every distance; with one pair they are the best of all that are alike and evenly apart. Streams that
-//! neither ask nor answer take turns in one slot where that makes room (`share.rs`).
+//! In: the problem; the cycle, if it is to be kept. Out: the slots, and for each pair and round when its response is
+//! ready and when its slot is: the proof that both are in one cycle. The worst round trip is the longest wait for a
+//! slot of the request, the distance of two rounds, and what follows it; the number of round trips beyond their
+//! deadlines counts first. A kept cycle gets as many rounds as shorten the worst round trip; else the cycle is as
+//! short as one round allows. All orders of responses are tried for up to seven pairs of a requester; beyond that they
+//! have the order in which they are ready. The result is the best of all tables with equal rounds that do not
+//! interleave, with one requester. Rounds that interleave are tried with every distance; with one pair they are the
+//! best of all that are equal and evenly spaced. Streams without requests and responses take turns in one slot where
+//! that makes room (`share.rs`).
 
 use tautwire_core::tdma::Carries;
 use tautwire_units::Duration;
@@ -25,7 +25,7 @@ const DISTANCES_MAX: u64 = 4_096;
 /// Most rounds of a cycle that interleave.
 const MOST_ROUNDS: u64 = 64;
 
-/// How rounds of one cycle may stand to each other.
+/// The possible arrangements of the rounds of one cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounds {
     /// One behind the other.
@@ -108,7 +108,7 @@ pub fn plan(problem: &SlotProblem, cycle: Option<Duration>) -> Result<SlotPlan, 
     plan_as(problem, cycle, Rounds::Interleaved, true)
 }
 
-/// The same with rounds that stand to each other as is said, and slots that streams share only if they may.
+/// The same with a given arrangement of the rounds, and with shared slots only if they are allowed.
 ///
 /// # Errors
 /// As of [`plan`].
@@ -220,7 +220,7 @@ fn interleaved(
     best
 }
 
-/// Places of the slots of streams that neither ask nor answer: before the first round.
+/// Places of the slots of streams without requests and responses: before the first round.
 fn alone(problem: &SlotProblem) -> Vec<Place> {
     let mut places: Vec<Place> = Vec::new();
     for own in &problem.alone {

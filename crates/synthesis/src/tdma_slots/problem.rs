@@ -1,4 +1,4 @@
-//! What slots are planned for: who sends what, how long it is on its way, and who answers whom.
+//! The input of the planner of slots: senders, travel times, and pairs of request and response.
 //!
 //! All times are counted from the start of a frame's slot and hold the margins of the devices that they pass:
 //! earliest times rounded down, latest up. Not here: where the slots go (`round.rs`, `plan.rs`).
@@ -26,7 +26,7 @@ pub struct Transfer {
     pub carries: Carries,
     /// How long its longest frame takes on the wire, gap included: the least length of a slot.
     pub length: Duration,
-    /// When it has heard that a cycle was opened at the latest: no slot begins before.
+    /// When it has received the opening of a cycle, at the latest: no slot begins before.
     pub heard: Duration,
     /// Ports of all its frames, each once.
     pub passages: Vec<SlotPassage>,
@@ -82,7 +82,7 @@ pub struct Opening {
     pub passages: Vec<SlotPassage>,
 }
 
-/// A stream that neither asks nor answers, and needs a slot of its own.
+/// A stream that is neither a request nor a response, and needs a slot of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alone {
     /// What it is sent as.
@@ -104,7 +104,7 @@ pub struct SlotProblem {
     pub transfers: Vec<Transfer>,
     /// Requests and responses.
     pub pairs: Vec<Pair>,
-    /// Streams that neither ask nor answer, each once.
+    /// Streams that are neither requests nor responses, each once.
     pub alone: Vec<Alone>,
 }
 

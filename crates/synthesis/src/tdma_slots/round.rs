@@ -1,11 +1,11 @@
 //! A round: the slots of all requests and, behind them, of their responses, as near to each other as may be.
 //!
-//! In: the problem and the order of the responses. Out: places counted from the first slot. The requests of a
-//! station stand in a row, as many slots as it has requests, for a request leaves in the first slot that
-//! comes. Every response stands where it is ready whichever of these slots its request had: request and
-//! response meet in one round. In a given order the earliest places make all responses and the round as
-//! early as they can be at once. Rounds that interleave are so far apart as is given, and no slot of one meets a slot of
-//! another: a slot takes the first place that is free in all of them. Not here: rounds in the cycle (`plan.rs`).
+//! In: the problem and the order of the responses. Out: places counted from the first slot. The requests of a station
+//! are adjacent, as many slots as it has requests, because a request leaves in the first slot that comes. Every
+//! response is placed where it is ready whichever of these slots its request had: request and response are in one
+//! round. In a given order the earliest places make all responses and the round as early as possible at once. Rounds
+//! that interleave have a given distance, and no slot of one overlaps a slot of another: a slot takes the first place
+//! that is free in all of them. Not here: rounds in the cycle (`plan.rs`).
 
 use tautwire_units::Duration;
 
@@ -29,7 +29,7 @@ pub(super) struct Meeting {
     pub(super) response: usize,
 }
 
-/// Rounds that stand between each other's slots: this far apart, and so many in a cycle.
+/// Rounds that interleave: their distance, and their number in a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Interleaved {
     pub(super) apart: Duration,

@@ -24,7 +24,7 @@ pub(super) struct Turn {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Shared {
     pub(super) problem: SlotProblem,
-    /// What transfers behind those of the given problem stand for.
+    /// The streams that the transfers after those of the given problem represent.
     pub(super) turns: Vec<Turn>,
 }
 
