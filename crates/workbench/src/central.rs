@@ -26,9 +26,9 @@ struct Bounded {
     admitted: Vec<StreamIndex>,
     /// Streams that run whatever is reserved.
     always: Vec<StreamIndex>,
-    /// Those of them whose deadlines hold while nothing is reserved: what would be late anyhow stands in nobody's way.
+    /// Those of them whose deadlines hold while nothing is reserved: a stream that is late anyway causes no refusal.
     protected: Vec<StreamIndex>,
-    /// Those of them of which frames may be lost while nothing is reserved: that stands in nobody's way, either.
+    /// Those of them of which frames may be lost while nothing is reserved: they cause no refusal, either.
     lossy: BTreeSet<StreamIndex>,
 }
 
@@ -40,7 +40,7 @@ impl Bounded {
         let always: Vec<StreamIndex> = always.filter(|stream| !reserved.contains(stream)).collect();
         let mut session = Session::new(&network);
         session.start_all(&always);
-        // Frames of protocols are what the standard says, and ask for nothing.
+        // Frames of protocols follow their standards, and have no requests.
         let asks = |index: &StreamIndex| {
             let stream = &network.streams[index.index()];
             stream.deadline.is_some() && !stream.traffic.is_control()
@@ -81,7 +81,7 @@ impl Bounded {
     }
 }
 
-/// Whether a stream is one of those that ask for a deadline, and of which no frame is lost anyhow.
+/// Whether a stream is one of those with a deadline, and of which no frame is lost anyway.
 fn asks_of<'a>(
     network: &Network,
     stream: &Stream,

@@ -1,9 +1,10 @@
-//! Which streams an ACMaster of HaRTES grants: at most, whatever is asked for when, and in a run.
+//! Which streams an ACMaster of HaRTES grants: at most, for requests at any time, and in a run.
 //!
-//! Bounds reckon with what may be sent. With more streams beside it a stream's test is harder; so one that the ACMaster would refuse
-//! beside what is sure to stand when it is asked for is refused in every run. Sure to stand is what nobody asks for, and what was
-//! asked for so long before that its admission is over by its bound, passes beside all that may be there, and is not given back.
-//! In a run what was refused each time sent nothing.
+//! Bounds count what may be sent. With more streams granted a stream's test is harder; so a stream that the ACMaster
+//! would refuse together with those that are certainly granted at its request is refused in every run. Certainly
+//! granted are streams that are not requested during the run, and those whose request is so much earlier that its
+//! admission is over by its bound, that pass together with all that may be there, and that are not released. In a run
+//! a stream that was refused each time sent nothing.
 
 use std::collections::BTreeMap;
 
@@ -16,11 +17,11 @@ use tautwire_units::Duration;
 
 use crate::harts_test;
 
-/// With more requests than this only what is refused beside nothing else is left out: each is tested twice.
+/// With more requests than this only streams that are refused without any other are left out: each is tested twice.
 const REQUESTS_MAX: usize = 64;
 
-/// The bounds of every stream, hop and port of a network: of what may be sent, whoever asks when. Streams that an ACMaster refuses
-/// in every run are left out, and have no bound.
+/// The bounds of every stream, hop and port of a network: of what may be sent, for requests at any time. Streams that
+/// an ACMaster refuses in every run are left out, and have no bound.
 #[must_use]
 pub fn bounds(network: &Network) -> Bounds {
     let Some(admission) = admission(network) else { return tautwire_analysis::bounds(network) };
@@ -45,8 +46,8 @@ pub fn bounds(network: &Network) -> Bounds {
     bounds_where_granted(network, &granted)
 }
 
-/// Streams with one listener that are refused in every run, for what is sure to stand when they are asked for. `parts` are those
-/// that may be granted, `bounds` what is proven if all are.
+/// Streams with one listener that are refused in every run, because of the streams that are certainly granted at their
+/// request. `parts` are those that may be granted, `bounds` what is proven if all are.
 fn refused_with_others(
     network: &Network,
     reserved: &[StreamPart],
@@ -92,8 +93,8 @@ fn refused_with_others(
     refused
 }
 
-/// The same of what was sent in a run: streams that an ACMaster never granted in it are left out, and have no bound. One that was
-/// granted first and refused later is reckoned with.
+/// The same for what was sent in a run: streams that an ACMaster never granted in it are left out, and have no bound.
+/// One that was granted first and refused later is counted.
 ///
 /// # Panics
 /// If `observation` is not that of `network`.

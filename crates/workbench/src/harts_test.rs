@@ -1,4 +1,4 @@
-//! What an ACMaster of HaRTES tests with in a run: what the description says, equation 3 or the proven bounds.
+//! The test of an ACMaster of HaRTES in a run, by the description: equation 3 or the proven bounds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +30,7 @@ pub(crate) fn test(network: &Network, new: &StreamPart, others: &[StreamPart]) -
     refused.map_or(Ok(()), |reason| Err(late(&network, &reason, new.0, asked_by)))
 }
 
-/// The bounds, beside all that nobody asks for: that shares the ports of talkers.
+/// The bounds, together with all streams that are not requested: those share the ports of talkers.
 fn proven(network: &Network, new: StreamIndex, others: &[StreamIndex]) -> Option<RefusalReason> {
     let admission = network.harts.as_ref().and_then(|harts| harts.admission.as_ref());
     let asked = |stream: &StreamIndex| admission.is_some_and(|one| one.request(*stream).is_some());

@@ -1,4 +1,4 @@
-//! What stands in the way of a request in a run, by the numbers of the network: what a test of admission says in names.
+//! The cause of a refusal in a run, by the numbers of the network: a test of admission gives names.
 
 use tautwire_admission::RefusalReason;
 use tautwire_model::Network;
@@ -7,7 +7,8 @@ use tautwire_report::port_name;
 use tautwire_sim::Late;
 use tautwire_units::Duration;
 
-/// What of a refusal is late, may be lost or has no bound; `new`, which asked by its listener, where nothing else is said.
+/// The stream of a refusal that is late, may be lost or has no bound; `new`, at the listener that requested it, where
+/// the reason names none.
 pub(crate) fn late(network: &Network, reason: &RefusalReason, new: StreamIndex, asked_by: NodeIndex) -> Late {
     let itself = Late {
         stream: new,

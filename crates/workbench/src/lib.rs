@@ -68,8 +68,7 @@ pub fn simulate(network: &Network, options: &mut Options<'_>) -> Observation {
     simulate_with(network, options, &mut tautwire_sim::NoRecorder)
 }
 
-/// Runs a network and tells `recorder` what happens. A CNC that tests bounds has them; an ACMaster tests with
-/// equation 3, if the options say nothing else.
+/// Runs a network and passes its events to `recorder`. A CNC that tests bounds has them; an ACMaster tests with equation 3 by default.
 #[must_use]
 pub fn simulate_with(
     network: &Network,

@@ -22,7 +22,7 @@ static GRAMMAR: LazyLock<Grammar> =
 static IN_RUNS: LazyLock<Vec<&'static dyn tautwire_sim::PlugIn>> =
     LazyLock::new(|| MECHANISMS.iter().map(|mechanism| *mechanism as &dyn tautwire_sim::PlugIn).collect());
 
-/// What a description may say: the keys of the kernel and of all mechanisms.
+/// The grammar of descriptions: the keys of the kernel and of all mechanisms.
 #[must_use]
 pub fn grammar() -> &'static Grammar {
     &GRAMMAR

@@ -18,7 +18,7 @@ pub struct Scenario {
     pub network: Network,
 }
 
-/// A run folder that stands where another description's would.
+/// A run folder of another description at the place of this one's results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OtherRun {
     /// The folder.
@@ -42,8 +42,8 @@ impl Scenario {
         Ok(Self { name, file, text, network })
     }
 
-    /// Where the results of a run go unless something else is said: `runs/<scenario>-<seed>`, relative to `folder`. Where a
-    /// run of another file of that name stands, `runs/<scenario>-<seed>-2` and so on; and whose that is.
+    /// The default folder of a run's results: `runs/<scenario>-<seed>`, relative to `folder`. If a run of another file
+    /// of that name is there, `runs/<scenario>-<seed>-2` and so on; and the origin of that run.
     #[must_use]
     pub fn run_folder(&self, folder: &Path) -> (PathBuf, Option<OtherRun>) {
         let (own, mut other) = (self.manifest(&[]), None);
@@ -62,7 +62,7 @@ impl Scenario {
         (place, other)
     }
 
-    /// What a run folder says about its origin; `command` is the subcommand with its arguments.
+    /// The origin that a run folder records; `command` is the subcommand with its arguments.
     #[must_use]
     pub fn manifest(&self, command: &[String]) -> Manifest {
         Manifest::new(&self.name, &self.text, Some(self.network.run.seed), command).of_file(&self.file)

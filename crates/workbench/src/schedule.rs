@@ -6,7 +6,7 @@ use tautwire_model::network::{PortIndex, StreamIndex};
 use tautwire_synthesis::{NetworkSchedule, Verdict, schedule};
 use tautwire_units::Duration;
 
-/// A network with its schedule, and what is to be said of it.
+/// A network with its schedule, and remarks about it.
 #[derive(Clone, Debug)]
 pub struct Scheduled {
     /// The network, its links with the dispatch points found; links that were left out have none.

@@ -1,7 +1,7 @@
 //! A plan of slots as a document: for people as YAML of the description, for programs as JSON.
 //!
-//! Beside the slots it holds the proof: of each pair and round when the response is ready at the latest and when
-//! its slot begins, and the proven round trips with the slots that were there and with these.
+//! In addition to the slots it contains the proof: for each pair and round when the response is ready at the latest
+//! and when its slot begins, and the proven round trips with the present slots and with the planned ones.
 
 use std::fmt::Write;
 
@@ -127,7 +127,7 @@ impl SlotDocument {
         text
     }
 
-    /// Keys of `tdma:` for a description; the proof stands in comments.
+    /// Keys of `tdma:` for a description; the proof is in comments.
     #[must_use]
     pub fn to_yaml(&self) -> String {
         let time = Duration::from_ps;

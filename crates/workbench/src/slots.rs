@@ -1,8 +1,8 @@
 //! Slots planned for a network with TDMA: numbers from the bounds to the planner, and the plan back into a network.
 //!
-//! `analysis` says what the slots must hold, `synthesis` places them, and the bounds of the network that has
-//! them prove them once more. A station's slot holds the longest of its frames of a kind, for a frame leaves
-//! in whichever slot comes first.
+//! `analysis` computes the conditions of the slots, `synthesis` places them, and the bounds of the resulting network
+//! prove them once more. A station's slot holds the longest of its frames of a kind, because a frame leaves in
+//! whichever slot comes first.
 
 use std::collections::BTreeMap;
 
@@ -198,7 +198,7 @@ fn merge(passages: &mut Vec<SlotPassage>, passage: SlotPassage) {
 
 type Pairs = (Vec<Pair>, Vec<(StreamIndex, StreamIndex)>, Vec<Alone>);
 
-/// Pairs, their streams, and the transfers of streams that neither ask nor answer.
+/// Pairs, their streams, and the transfers of streams that are neither requests nor responses.
 fn pairs(network: &Network, demand: &SlotDemand, of_stream: &[usize]) -> Pairs {
     let (mut pairs, mut streams) = (Vec::new(), Vec::new());
     for (number, own) in demand.streams.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! The story of one frame: at each hop what it waited for, which frames by name, and how long.
+//! The story of one frame: at each hop its waiting times, and the frames that caused them, by name.
 //!
-//! A run keeps no frames; it is repeated, once to find when the frame stood where, and once more to
-//! see what the ports did meanwhile. Runs are deterministic, so all three are the same run.
-//! The parts of a hop add up exactly, and so do the hops: to the delay of the frame.
+//! A run keeps no frames; it is repeated, once to find when the frame was at which place, and once more to record what
+//! the ports did meanwhile. Runs are deterministic, so all three are the same run. The parts of a hop add up exactly,
+//! and so do the hops: to the delay of the frame.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -228,7 +228,7 @@ impl Recorder for Passage {
     }
 }
 
-/// Finds what the ports on the way did while frames stood there.
+/// Finds what the ports on the path did while frames were there.
 struct Around<'a> {
     frames: &'a [Transmission],
     /// Places of the frames at each port.

@@ -1,7 +1,7 @@
-//! What an adversary chose for a run, as a file keeps it, and the network that sends so.
+//! The choices of an adversary for a run, in the form of a file, and the network that sends by them.
 //!
-//! A choice is held against what the description leaves open: a file cannot ask for more. The network that comes of it has other
-//! traffic only, so a run of it needs nothing of its own.
+//! A choice is checked against the freedom that the description leaves: a file cannot demand more. The resulting
+//! network differs in traffic only, so a run of it needs nothing of its own.
 
 use serde::{Deserialize, Serialize};
 use tautwire_model::Network;

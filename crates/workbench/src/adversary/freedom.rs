@@ -10,7 +10,7 @@ use tautwire_units::{Bytes, Duration};
 #[derive(Clone, Debug)]
 pub(crate) struct Freedom {
     pub(crate) streams: Vec<StreamFreedom>,
-    /// Per node: whether nothing ties its clock to others, so that in time it stands anyhow beside them.
+    /// Per node: whether its clock is independent of others, so that after some time its phase is arbitrary.
     pub(crate) clocks: Vec<bool>,
     /// Whether a delay of a host, a device or a cable is drawn from a range.
     pub(crate) delays: bool,

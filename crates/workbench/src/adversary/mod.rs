@@ -1,8 +1,9 @@
 //! The adversary: searches, within what a description leaves open, for the run in which a stream is latest.
 //!
-//! What it finds lies between what one run shows and what is proven; how near it comes to the bound says how far the proof can be
-//! off. It varies when streams begin that state no offset, phases of clocks that nothing ties to others, jitter frame by frame, the
-//! gaps of random traffic, sizes, drawn delays, and the seed of all else. A choice that is written down gives the same run again.
+//! Its result lies between what one run shows and what is proven; its distance to the bound limits the looseness of
+//! the proof. It varies the start of streams without a stated offset, phases of independent clocks, jitter frame by
+//! frame, the gaps of random traffic, sizes, drawn delays, and the seed of all else. A choice that is written down
+//! gives the same run again.
 //!
 //! Not here: how results are shown (`report`).
 
@@ -28,10 +29,11 @@ use choices::Chosen;
 use dice::Dice;
 use search::Search;
 
-/// Runs for a row unless something else is said.
+/// Runs for a row by default.
 pub const ADVERSARY_RUNS: u64 = 60;
 
-/// Transmissions of the whole search for each run of a row: in a large network, or one that must run for long, rows have fewer runs.
+/// Transmissions of the complete search for each run of a row: in a large network, or one that must run for long, rows
+/// have fewer runs.
 const HOPS: u64 = 1_000_000;
 
 /// What an adversary found.
@@ -62,8 +64,8 @@ pub struct FoundRow {
     pub choices: Option<Choices>,
 }
 
-/// Searches for the worst runs of a network of which one was observed, with up to `runs` of them for each row. `progress` is told how
-/// many rows are done, and how many there are.
+/// Searches for the worst runs of a network of which one was observed, with up to `runs` of them for each row.
+/// `progress` is called with the number of rows done and of all rows.
 ///
 /// # Panics
 /// If bounds or observation are of another network.
@@ -158,7 +160,7 @@ pub struct ChoicesDocument {
     pub network: String,
     /// Per stream and listener.
     pub rows: Vec<RowDocument>,
-    /// The runs. One that contradicts a bound stands first.
+    /// The runs. One that contradicts a bound comes first.
     pub runs: Vec<Choices>,
 }
 
@@ -181,7 +183,7 @@ pub struct RowDocument {
 }
 
 impl ChoicesDocument {
-    /// The choices of the run that makes a stream latest, of all its listeners; without a name of the run that stands first.
+    /// The choices of the run that makes a stream latest, of all its listeners; without a name those of the first run.
     ///
     /// # Errors
     /// If there is no such stream, or nothing was chosen for it, a sentence.

@@ -1,4 +1,4 @@
-//! What a search changes between two runs: by what the run before told, or by chance.
+//! The changes that a search makes between two runs: by the record of the run before, or by chance.
 
 use tautwire_model::Network;
 use tautwire_model::network::{StreamIndex, Traffic, TransmissionSelection};
@@ -43,8 +43,9 @@ impl Ground<'_> {
         chosen
     }
 
-    /// Lets the streams that first meet the victim at a place of its way arrive with it: those above it or beside it at once,
-    /// the largest below it just before all of them. Where its class waits for credit, only those beside it: see [`Self::delay_start`].
+    /// Lets the streams that first meet the victim at a place of its path arrive with it: those above it or in its
+    /// class at once, the largest below it just before all of them. Where its class waits for credit, only those in
+    /// its class: see [`Self::delay_start`].
     pub(crate) fn align(&self, chosen: &mut Chosen, record: &Record, place: usize, frame: u32) {
         let victim = self.victim;
         let Some(at) = record.arrived(victim.stream, victim.way[place], frame) else { return };

@@ -1,4 +1,4 @@
-//! What a run tells a search: when frames are created, and when they reach the ports on the way of a victim.
+//! The record of a run for a search: when frames are created, and when they reach the ports on the path of a victim.
 
 use tautwire_model::Network;
 use tautwire_sim::{Recorder, SimTime, Transmission};

@@ -34,7 +34,7 @@ pub(crate) struct Met {
     pub(crate) moves: bool,
 }
 
-/// How its class stands to the victim's.
+/// The relation of its class to the victim's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rank {
     Lower,

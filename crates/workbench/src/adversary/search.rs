@@ -1,6 +1,7 @@
-//! Hill climbing, row by row: from what is built to be bad, then by small changes; what makes the victim later stays.
+//! Hill climbing, row by row: from a start that is built to be bad, then by small changes; changes that make the
+//! victim later are kept.
 //!
-//! Every run is held against all bounds, and whatever row it makes worse keeps it.
+//! Every run is compared with all bounds, and becomes the worst run of each row that it makes worse.
 
 use tautwire_model::Network;
 use tautwire_model::network::Traffic;
@@ -176,7 +177,7 @@ impl<'a> Search<'a> {
         needed.min(own)
     }
 
-    /// Makes a run, and tells what it says of a row.
+    /// Makes a run, and gives its result for a row.
     fn run(&mut self, victim: &Victim, chosen: Chosen) -> Run {
         let mut wanted = vec![false; self.network.ports.len()];
         for hop in &victim.way {
@@ -197,7 +198,7 @@ impl<'a> Search<'a> {
         self.take(chosen, &network, &observation);
     }
 
-    /// Takes what a run tells of every row, and holds it against the bounds.
+    /// Takes the results of a run for every row, and compares them with the bounds.
     fn take(&mut self, chosen: &Chosen, network: &Network, observation: &Observation) {
         self.runs += 1;
         self.hops += observation.frame_hops;
@@ -228,7 +229,7 @@ struct Budget {
     hops: u64,
 }
 
-/// The delay of the victim's latest frame, what was chosen, what the run told, and the number of that frame.
+/// The delay of the victim's latest frame, the choices, the record of the run, and the number of that frame.
 type Run = (Option<Duration>, Chosen, Record, Option<u32>);
 
 fn quiet() -> Options<'static> {

@@ -1,7 +1,7 @@
 //! Rates and bursts of ATS schedulers, and of a talker's own shaper.
 //!
-//! More than its talker sends lets a stream pass at once, and is more than others must reckon with behind a scheduler; so both ways are
-//! tried.
+//! A rate above the talker's lets a stream pass at once, but increases the interference that others must count after
+//! the scheduler; so both directions are tried.
 
 use tautwire_model::Network;
 use tautwire_model::network::{Stream, TransmissionSelection, frame_length, wire_bits};

@@ -9,7 +9,7 @@ use tautwire_units::Duration;
 use super::{Change, Tuned, TunedRow};
 
 impl Tuned {
-    /// For people: what has changed, rows that were not proven, how it stands.
+    /// For people: the changes, rows that were not proven, a summary line.
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut text = String::new();

@@ -32,7 +32,7 @@ pub use self::knob::Kind as TuneKind;
 use self::search::Search;
 use self::trial::{State, Trial};
 
-/// Runs of bounds that a search may take, if nothing else is said.
+/// Runs of bounds that a search may take by default.
 pub const TUNE_RUNS: u64 = 5_000;
 
 /// What is tuned, and how long.
@@ -43,7 +43,7 @@ pub struct TuneOptions<'a> {
     pub least: bool,
     /// Most runs of bounds.
     pub runs: u64,
-    /// Asked before each run of bounds: whether to end the search now.
+    /// Called before each run of bounds: whether to end the search now.
     pub stop: &'a mut dyn FnMut() -> bool,
 }
 
@@ -65,7 +65,7 @@ pub struct Tuned {
     pub changes: Vec<Change>,
     /// Rows with a deadline, in order.
     pub rows: Vec<TunedRow>,
-    /// What stands against it, if there is no such text.
+    /// The reason, if there is no such text.
     pub conflict: Option<Conflict>,
     /// Runs of bounds that were made.
     pub runs: u64,
@@ -149,7 +149,7 @@ pub fn tune(name: &str, text: &str, options: &mut TuneOptions<'_>) -> Result<Tun
 }
 
 impl Tuned {
-    /// Whether a description that is read anew gives the bounds and verdicts that are told of it.
+    /// Whether the written description, read again, gives the reported bounds and verdicts.
     #[must_use]
     pub fn gives(&self, name: &str, text: &str) -> bool {
         crate::load_text(name, text).network.is_some_and(|network| self.is_of(&network))

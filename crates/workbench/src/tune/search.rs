@@ -1,7 +1,8 @@
-//! The search: the single change that helps most, again and again; then as little of it as does.
+//! The search: repeatedly the single change that helps most; then each change is reduced as far as possible.
 //!
-//! Where no single change helps, two together are tried. All that is taken was tried as it stands, so nothing rests on more being
-//! better. Not here: what is tried of a knob (its kind's file), which rows must hold (`mod.rs`, `conflict.rs`).
+//! Where no single change helps, two together are tried. All accepted changes were tried as they are, so nothing
+//! depends on monotony. Not here: what is tried of a knob (its kind's file), which rows must hold (`mod.rs`,
+//! `conflict.rs`).
 
 use std::collections::BTreeSet;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! A trial: the description with other values, loaded and bounded as any other, and what its bounds say of the rows.
+//! A trial: the description with other values, loaded and bounded like any other, and its bounds for the rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -24,7 +24,7 @@ pub(super) struct Row {
     pub(super) deadline: Option<Duration>,
 }
 
-/// What bounds say of a row.
+/// The bounds of a row.
 #[derive(Clone, Debug)]
 pub(super) struct RowOutcome {
     pub(super) bound: Option<Duration>,
