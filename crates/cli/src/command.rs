@@ -1,4 +1,4 @@
-//! What each subcommand does: load, call the workbench, print, and say how it ended.
+//! The subcommands: each loads, calls the workbench, prints, and gives the exit code.
 
 mod admit;
 mod admit_socket;
@@ -67,7 +67,7 @@ fn scenario(path: &Path) -> Result<Scenario, Exit> {
     })
 }
 
-/// The stream of a name; if there is none, those that come near are said.
+/// The stream of a name; if there is none, the error names similar ones.
 fn stream(network: &Network, name: &str) -> Result<StreamIndex, Exit> {
     let found = network.streams.iter().position(|stream| stream.name == name);
     found.map(StreamIndex::at).ok_or_else(|| {
@@ -77,7 +77,7 @@ fn stream(network: &Network, name: &str) -> Result<StreamIndex, Exit> {
     })
 }
 
-/// The tables that are a command's result, and a line that says how it stands.
+/// The tables that are a command's result, and a summary line.
 fn tables(summary: &Summary) -> String {
     tables_with(summary, "")
 }

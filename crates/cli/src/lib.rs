@@ -1,7 +1,7 @@
 //! The command `tautwire`: arguments, diagnostics, progress and exit codes over the public interface.
 //!
-//! [`run`] is the whole command; the binary and the Python wheel's command both call it. The result
-//! goes to stdout, everything else to stderr. Nothing is computed here: that is the workbench's.
+//! [`run`] is the complete command; the binary and the Python wheel's command both call it. The result goes to stdout,
+//! everything else to stderr. Nothing is computed here: that is the workbench's part.
 
 mod args;
 mod command;
@@ -42,7 +42,7 @@ where
     }
 }
 
-/// A panic is a fault of the program: it has said where on stderr, and it is told as a failure.
+/// A panic is a fault of the program: its place is on stderr, and the exit code is that of a failure.
 fn guarded(command: impl FnOnce() -> Exit) -> Exit {
     // Nothing is used again of what the command may have left half done.
     catch_unwind(AssertUnwindSafe(command)).unwrap_or_else(|_| {

@@ -1,8 +1,7 @@
-//! What goes when the process is asked to end (SIGINT, SIGTERM, SIGHUP): what is half written, and the socket that it
-//! listens on.
+//! What is removed when a signal ends the process (SIGINT, SIGTERM, SIGHUP): unfinished files and folders, and the
+//! socket on which it listens.
 //!
-//! The process then ends as it would have without this: by the signal. One that it was started to ignore (`nohup`) stays
-//! ignored.
+//! The process then ends as it would have without this: by the signal. One that it was started to ignore (`nohup`) stays ignored.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +15,7 @@ use signal_hook::low_level::emulate_default_handler;
 static PLACES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 static WATCHED: Once = Once::new();
 
-/// Has a file or folder of this process removed if it is asked to end before it has done so itself.
+/// Registers a file or folder of this process, to be removed if a signal ends the process before it removed the file itself.
 pub(crate) fn remove_on_kill(place: &Path) {
     let place = std::path::absolute(place).unwrap_or_else(|_| place.to_owned());
     PLACES.lock().unwrap_or_else(PoisonError::into_inner).push(place);
@@ -34,7 +33,7 @@ pub(crate) fn remove_on_kill(place: &Path) {
     });
 }
 
-/// The signals that the process ignores, a bit for each; none where the system does not tell.
+/// The signals that the process ignores, a bit for each; none where the system does not show them.
 fn ignored() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

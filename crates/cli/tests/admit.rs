@@ -146,7 +146,7 @@ fn clients_of_a_socket_are_limited_and_sent_away_when_they_idle() {
             Err(_) => std::thread::sleep(std::time::Duration::from_millis(5)),
         }
     };
-    // The first asks for a letter now and then, and never for a line; the second for nothing.
+    // The first sends a letter now and then, and never a line; the second nothing.
     let (mut slow, mut idle, third) = (connect(), connect(), connect());
     let mut replies = String::new();
     BufReader::new(third).read_line(&mut replies).unwrap();
@@ -170,7 +170,7 @@ fn clients_of_a_socket_are_limited_and_sent_away_when_they_idle() {
         }
     };
     assert!(answer.contains("granted"), "{answer}");
-    // Asked to end, it takes its socket with it.
+    // When a signal ends it, it removes its socket.
     let asked = std::process::Command::new("kill").arg(server.id().to_string()).status().unwrap();
     assert!(asked.success());
     assert_eq!(std::os::unix::process::ExitStatusExt::signal(&server.wait().unwrap()), Some(15));
@@ -260,14 +260,14 @@ fn requests_bring_streams_along_and_change_them() {
     let replies = decisions(&folder, &state, &[list, withdraw, again]);
     assert_eq!(replies[0]["admitted"], serde_json::json!(["view-left", "extra"]));
     assert_eq!(replies[2]["outcome"], "granted", "{}", replies[2]);
-    // What does not fit the description is said, and nothing has changed.
+    // A request that does not fit the description is an error, and nothing has changed.
     let wrong = extra("reserve", 100).replace("recorder", "recoder").replace("extra", "other");
     let replies = decisions(&folder, &state, &[wrong, r#"{"op": "list"}"#.to_owned()]);
     assert!(replies[0]["error"].as_str().unwrap().contains("recoder"), "{}", replies[0]);
     assert_eq!(replies[1]["admitted"].as_array().unwrap().len(), 2);
 }
 
-/// What is suggested is granted when it is asked for; a little more is not.
+/// A suggestion is granted when it is requested; a little more is not.
 #[test]
 fn what_would_have_fitted_fits() {
     let folder = folder("admit-suggest");
@@ -332,8 +332,8 @@ impl Change {
     }
 }
 
-/// Asks in turn for streams and for their withdrawal until the process is killed, with `waiting` requests
-/// under way; gives the acknowledged changes, and those that may have been done without an answer.
+/// Requests streams and their withdrawal in turn until the process is killed, with `waiting` requests in progress;
+/// gives the acknowledged changes, and those that may have been done without an answer.
 fn ask_until_killed(
     folder: &Path,
     first: usize,

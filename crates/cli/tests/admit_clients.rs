@@ -1,12 +1,13 @@
-//! `tautwire admit --listen` is killed again and again while several clients ask: whoever got no answer sends his request again, with
-//! its id, and gets the answer that the first one would have had.
+//! `tautwire admit --listen` is killed again and again while several clients send requests: a client without an answer
+//! sends its request again, with its id, and gets the answer that the first one would have had.
 //!
 //! Every client changes streams of its own, by one after the other of reserve, modify, replace, batches and withdraw, in such an order that
 //! each request can be answered as it must be once only: one that was lost, or done twice, makes another answer. Among them are
 //! best-effort batches of which a part fits (`partly`), and what-ifs, of which nothing may stay.
 //!
-//! The window between a change's line on disk and its answer is hit on purpose: every client leaves some answers unread, has the
-//! server killed once the line is there, asks again, and must hear that it was answered before.
+//! The window between a change's line on disk and its answer is hit on purpose: every client leaves some answers
+//! unread, has the server killed once the line is there, sends the request again, and must receive that it was
+//! answered before.
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 mod common;
@@ -37,7 +38,7 @@ fn stream(client: usize, name: &str, payload: u32) -> String {
     )
 }
 
-/// A request, how it must end, and what stands behind it.
+/// A request, its required result, and the state after it.
 struct Asked {
     line: String,
     outcome: &'static str,
@@ -49,7 +50,7 @@ struct Asked {
 struct Shared {
     stop: AtomicBool,
     answered: AtomicU64,
-    /// Answers that say that they were given before.
+    /// Answers with the mark that they were given before.
     repeated: AtomicU64,
     /// Clients that left an answer unread and wait for a kill.
     unread: AtomicUsize,
@@ -93,7 +94,7 @@ fn request(client: usize, number: usize) -> Asked {
     Asked { line, outcome, admitted }
 }
 
-/// Waits until the whole line of a request is in the log, or the server is gone.
+/// Waits until the complete line of a request is in the log, or the server is gone.
 fn on_disk(log: &Path, client: usize, number: usize, shared: &Shared, killed: u64) -> bool {
     let id = format!(r#""id":"{client}/{number}""#);
     for _ in 0..60_000 {
@@ -123,14 +124,14 @@ fn leave_unread(folder: &Path, client: usize, number: usize, shared: &Shared, ki
     true
 }
 
-/// Asks until it is told to stop, each request until it is answered; gives how many were.
+/// Sends requests until it is stopped, each one until it is answered; gives their number.
 fn ask(folder: &Path, client: usize, shared: &Shared) -> usize {
     let socket = &folder.join("socket");
     // Whether this request was left unread once it was on disk.
     let mut must_repeat = false;
     let mut number = 0;
     let mut connection: Option<BufReader<UnixStream>> = None;
-    // What was asked is asked until it is answered: only between requests there is an end.
+    // A request is repeated until it is answered: the client only stops between requests.
     let mut under_way = false;
     while under_way || !shared.stop.load(Ordering::SeqCst) {
         under_way = true;

@@ -291,7 +291,7 @@ fn what_is_asked_to_end_leaves_nothing_half_done() {
         while partial() == 0 {
             std::thread::sleep(std::time::Duration::from_millis(2));
         }
-        // It has made its folder; in a moment it knows what to do when it is asked to end.
+        // It has made its folder; in a moment it has registered what to remove at a signal.
         std::thread::sleep(std::time::Duration::from_millis(200));
         let pid = running.id().to_string();
         assert!(std::process::Command::new("kill").args([signal, &pid]).status().unwrap().success());

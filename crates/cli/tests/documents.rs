@@ -1,8 +1,8 @@
 //! What README and guide show is what the command prints.
 //!
-//! A block `yaml` that opens with `# name.yaml` is written to that file. In a block `console`, lines
-//! with `$ tautwire` are run, and what follows them is held against stdout; a line `...` stands for
-//! any lines. `TAUTWIRE_UPDATE=1` writes what is printed into the documents instead, where no `...` is.
+//! A block `yaml` that opens with `# name.yaml` is written to that file. In a block `console`, lines with `$ tautwire`
+//! are run, and the lines after them are compared with stdout; a line `...` matches any lines. `TAUTWIRE_UPDATE=1`
+//! writes the output into the documents instead, where no `...` is.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
@@ -49,7 +49,7 @@ fn commands<'a>(block: &Block<'a>) -> Vec<(&'a str, Vec<&'a str>, usize)> {
     commands
 }
 
-/// Whether lines are as shown, where `...` stands for any lines.
+/// Whether lines are as shown, where `...` matches any lines.
 fn matches(shown: &[&str], printed: &[&str]) -> bool {
     match shown.split_first() {
         None => printed.is_empty(),

@@ -1,4 +1,4 @@
-//! What the commands say of listeners: whose loss it is, and who was refused; and that reasons have names.
+//! The output of the commands about listeners: causes of losses, refusals, and names of reasons.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 

@@ -9,7 +9,7 @@ use std::fs;
 use common::{folder, root, tautwire};
 use serde_json::Value;
 
-/// A master that asks a slave, with slots that are far from each other, and a text in place of its cycle and slots.
+/// A master that sends requests to a slave, with slots that are far from each other, and a text in place of its cycle and slots.
 fn description(slots: &str) -> String {
     format!(
         "name: pair

@@ -92,7 +92,7 @@ fn a_run_is_decoded_and_no_frame_is_malformed() {
     assert_eq!(master.iter().map(|frame| frame.0).collect::<Vec<_>>(), (0..=60).collect::<Vec<_>>());
     let taken_over: Vec<u64> = standby.iter().map(|frame| frame.0).collect();
     assert_eq!(taken_over[..9], (61..=69).collect::<Vec<_>>(), "a fast clock opens one more until 70 ms");
-    // By the sender's clock a cycle is a millisecond; the first of the standby leaves 60 us late and says so.
+    // By the sender's clock a cycle is a millisecond; the first of the standby leaves 60 us late, by its own time stamps.
     assert!(master.iter().all(|(_, transmitted, scheduled)| transmitted == scheduled));
     assert!(master.windows(2).all(|pair| pair[1].2 - pair[0].2 == 1_000_000));
     let late: Vec<u64> = standby.iter().map(|(_, transmitted, scheduled)| transmitted - scheduled).collect();
@@ -110,7 +110,7 @@ fn fragments_are_put_together_by_another_also_those_that_are_tunnelled() {
     let fields = ["frame.interface_name", "ip.fragment.count", "udp.dstport", "udp.length", "_ws.malformed"];
     let frames = decoded(&folder.join("run/frames.pcapng"), &fields);
     assert!(frames.iter().all(|frame| frame[4].is_empty()), "no frame is malformed");
-    // Datagrams that are whole where their last piece leaves the camera: pieces, and length with the UDP header.
+    // Datagrams that are complete where their last piece leaves the camera: pieces, and length with the UDP header.
     let complete = |port: &str, count: &str, length: &str| {
         let is_complete =
             |frame: &&Vec<String>| frame[0].starts_with("camera.") && frame[1..4] == [count, port, length];
@@ -152,8 +152,8 @@ tdma:\n  cycle: 1 ms\n  synchronisation: opening\n  slots:
 #[test]
 fn slots_that_an_unheard_cycle_and_an_expired_frame_cost_are_named_too() {
     let folder = folder("tdma-unheard");
-    // The slave's cable is cut while the cycles 10 to 12 are opened: an answer of cycle 10 finds no slot before cycle 13.
-    // From 30.5 ms on nothing is heard for longer than a frame may wait.
+    // The slave's cable is cut while the cycles 10 to 12 are opened: an answer of cycle 10 finds no slot before cycle
+    // 13. From 30.5 ms on nothing is received for longer than a frame may wait.
     let text = "name: unheard\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\nhosts: {pc: {transmit: 10 us, receive: 15 us}}
 defaults: {rate: 100 Mbit/s, host: pc}\nnodes:\n  master: {type: end-station}\n  slave: {type: end-station}
   s: {type: bridge}\nlinks:\n  - {between: [master, s]}\n  - {name: to-slave, between: [slave, s]}\nrun: {duration: 60 ms}

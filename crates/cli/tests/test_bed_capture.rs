@@ -53,7 +53,7 @@ fn a_capture_holds_the_octets_of_every_message() {
     let frames = decoded(&folder.join("run/frames.pcapng"));
     assert!(frames.iter().all(|frame| frame[2].is_empty()), "no frame is malformed");
     let octet = |text: &str, place: usize| u8::from_str_radix(&text[2 * place..2 * place + 2], 16).unwrap();
-    // Of the controller's line: sequence numbers of whole messages, by identifier and length.
+    // Of the controller's line: sequence numbers of complete messages, by identifier and length.
     let mut sent: BTreeMap<(u32, usize), Vec<u32>> = BTreeMap::new();
     let mut wrong = 0;
     for frame in frames.iter().filter(|frame| frame[0].starts_with("controller.") && !frame[1].is_empty()) {

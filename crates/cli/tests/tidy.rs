@@ -1,4 +1,4 @@
-//! Rules of the whole tree that no compiler checks: headers, sizes, forbidden marks, arrows between crates, links.
+//! Rules of the source tree that no compiler checks: headers, sizes, forbidden marks and words, arrows between crates, links.
 //!
 //! Every rule collects the offending lines, so that one run shows them all.
 
@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 /// Folders that hold no text of the project's own.
 const SKIPPED: [&str; 5] = ["target", "node_modules", "runs", "__pycache__", "dist"];
 
-/// units <- wire <- core <- model <- { analysis, sim } <- report <- admission <- workbench <- cli; observe stands
-/// on core, under sim and report; synthesis on model, under workbench; mechanisms on sim, under workbench. A crate may use any
-/// crate that its arrows reach.
+/// units <- wire <- core <- model <- { analysis, sim } <- report <- admission <- workbench <- cli; observe is above
+/// core, below sim and report; synthesis above model, below workbench; mechanisms above sim, below workbench. A crate
+/// may use any crate that its arrows reach.
 const ARROWS: [(&str, &[&str]); 13] = [
     ("units", &[]),
     ("wire", &["units"]),

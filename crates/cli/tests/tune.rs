@@ -1,4 +1,4 @@
-//! `tautwire tune`: where the description and what is told of it go, and how it ends.
+//! `tautwire tune`: where the description and the report about it go, and how it ends.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
@@ -18,7 +18,7 @@ fn the_description_is_written_and_bounds_prove_it() {
     fs::write(folder.join("given.yaml"), &given).unwrap();
     assert_eq!(tautwire(&folder, &["bounds", "given.yaml"]).code, 1);
     let only = ["tune", "given.yaml", "--only", "idle-slope,queue-limit"];
-    // To stdout, the table beside it.
+    // To stdout, the table separately.
     let ended = tautwire(&folder, &only);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     assert!(ended.stderr.contains("1 of 1 with these values"), "{}", ended.stderr);

@@ -67,7 +67,7 @@ pub(super) fn run(arguments: &Admit) -> Result<Exit, Exit> {
     Ok(console.worst)
 }
 
-/// A line that was read, and what it asks for.
+/// A line that was read, and its request.
 type Asked = io::Result<Result<Request, RequestError>>;
 
 /// Requests of a file or of standard input; answers on standard output.
@@ -105,7 +105,7 @@ impl Channel for Console<'_> {
     }
 }
 
-/// Says why the log cannot be used.
+/// The message that the log cannot be used.
 impl From<LogError> for Exit {
     fn from(error: LogError) -> Self {
         match error {

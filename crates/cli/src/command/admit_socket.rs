@@ -97,7 +97,7 @@ impl Channel for Clients {
     }
 
     fn reply(&mut self, _network: &Network, decision: Decision) -> Result<(), Exit> {
-        // A client that has gone is no fault: what it asked for is decided and kept.
+        // A client that has gone is no fault: its request is decided and logged.
         let _ = self.reply.take().map(|reply| reply.send(decision.to_json() + "\n"));
         Ok(())
     }

@@ -30,13 +30,13 @@ pub(super) fn run(arguments: &Report) -> Result<Exit, Exit> {
     Ok(Exit::Holds)
 }
 
-/// Writes a file under a temporary name and renames it: it is there whole or not at all.
+/// Writes a file under a temporary name and renames it: it is there completely or not at all.
 fn write_atomically(place: &Path, text: &str) -> io::Result<()> {
     let mut name = place.as_os_str().to_owned();
     name.push(format!(".partial-{}", std::process::id()));
     signals::remove_on_kill(Path::new(&name));
     fs::write(&name, text).and_then(|()| fs::rename(&name, place)).inspect_err(|_| {
-        // The error that is told is the first one.
+        // The reported error is the first one.
         let _ = fs::remove_file(&name);
     })
 }

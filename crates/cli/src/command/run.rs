@@ -36,7 +36,7 @@ pub(super) fn simulate(arguments: &Simulate) -> Result<Exit, Exit> {
         }
         None => tables(&summary),
     })?;
-    // Nothing is proven here, and nothing is asked but whether a frame was late or lost.
+    // Nothing is proven here; the verdict only shows whether a frame was late or lost.
     let verdict = judge(&scenario.network, None, Some(&observation)).verdict;
     Ok(if verdict >= Verdict::Missed { Exit::DeadlineMissed } else { Exit::Holds })
 }
@@ -60,7 +60,7 @@ pub(super) fn verify(arguments: &Verify) -> Result<Exit, Exit> {
     Ok(exit(verification.verdict.max(found)))
 }
 
-/// What is proven beside a run.
+/// The proofs that accompany a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Proof {
     None,
@@ -80,7 +80,7 @@ fn chosen(mut scenario: Scenario, arguments: &Simulate) -> Result<Scenario, Exit
     let document = ChoicesDocument::from_json(&text).map_err(wrong)?;
     let choices = document.choices(arguments.choices_of.as_deref()).map_err(wrong)?;
     scenario.network = choices.apply(&scenario.network).map_err(wrong)?;
-    // Beside the results from which it is repeated.
+    // Separate from the results from which it is repeated.
     scenario.name.push_str("-adversary");
     Ok(scenario)
 }
@@ -100,7 +100,7 @@ fn with_settings(mut scenario: Scenario, run: &Run) -> Result<Scenario, Exit> {
     Ok(scenario)
 }
 
-/// Runs the network, keeps the results in their folder, with bounds if asked for, and says where.
+/// Runs the network, writes the results into their folder, with bounds if requested, and prints the path.
 fn run_and_keep(
     command: &str,
     scenario: &Scenario,
@@ -120,7 +120,7 @@ fn run_and_keep(
     let observation = observe(&scenario.network, &mut options, &run.trace, &writer);
     bar.finish();
     let observation = observation.map_err(|error| not_written(&place, &error))?;
-    // Behind the run: what was refused in it is not reckoned with.
+    // After the run: streams that were refused in it are not counted.
     let bounds =
         (proof != Proof::None).then(|| tautwire_workbench::bounds_in_run(&scenario.network, &observation));
     let manifest = scenario.manifest(&[command.to_owned()]);
@@ -143,7 +143,7 @@ fn run_and_keep(
     Ok((observation, bounds, kept.summary))
 }
 
-/// Runs the network and writes the traces that are asked for.
+/// Runs the network and writes the requested traces.
 fn observe(
     network: &Network,
     options: &mut Options<'_>,
@@ -163,7 +163,7 @@ fn observe(
     Ok(observation)
 }
 
-/// Says that results cannot be written. A place that is taken is wrong usage, all else a failure.
+/// The message that results cannot be written. An occupied path is wrong usage, all else a failure.
 pub(super) fn not_written(place: &Path, error: &io::Error) -> Exit {
     message(&format!("cannot write results to {}: {error}", place.display()));
     if error.kind() == ErrorKind::AlreadyExists { Exit::WrongInput } else { Exit::Failure }

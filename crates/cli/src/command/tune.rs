@@ -64,7 +64,7 @@ fn tuned(arguments: &Tune, name: &str, text: &str) -> Result<Tuned, Exit> {
     })
 }
 
-/// Writes the description, and holds what is read again against what is told of it.
+/// Writes the description, reads it again, and compares it with the reported result.
 fn write(tuned: &Tuned, place: &Path) -> Result<(), Exit> {
     let Some(text) = &tuned.text else {
         message(&format!("{} is not written: no such values are found", place.display()));
