@@ -1,9 +1,9 @@
 //! The agent of a node: transmit, transmit timer and receive machines of all its ports (IEEE Std 802.1AB-2016, 9.2).
 //!
-//! Its timers count seconds of the node's clock, all ports together, from when it begins. A port sends when it begins, when a
-//! neighbour is new, then `fast_init` times every `fast` seconds, then every `interval` seconds; a frame costs a credit, of which a second
-//! gives one and a port keeps `credit_max`: so a port sends at most that many at once, and one a second in the long run.
-//! A neighbour is forgotten when the time that it told has passed.
+//! Its timers count seconds of the node's clock, all ports together, from its start. A port sends when it starts, when
+//! a neighbour is new, then `fast_init` times every `fast` seconds, then every `interval` seconds; a frame costs a
+//! credit, of which a second gives one and a port keeps `credit_max`: so a port sends at most that many at once, and
+//! one a second in the long run. A neighbour expires when the time in its last frame has passed.
 
 use std::collections::VecDeque;
 
@@ -20,7 +20,7 @@ const NEIGHBOURS_MAX: usize = 8;
 pub struct Settings {
     /// Seconds between frames: msgTxInterval.
     pub interval: u16,
-    /// How many intervals what is told holds: msgTxHold.
+    /// For how many intervals the information is valid: msgTxHold.
     pub hold: u16,
     /// Seconds between frames while a neighbour is new: msgFastTx.
     pub fast: u16,
@@ -38,7 +38,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// What a frame tells of how long it holds, in seconds: txTTL.
+    /// The lifetime in a frame, in seconds: txTTL.
     #[must_use]
     pub fn time_to_live(&self) -> u16 {
         self.interval.saturating_mul(self.hold).saturating_add(1)
@@ -78,14 +78,14 @@ impl AdminStatus {
 pub struct PortConfig {
     /// What it takes part in.
     pub status: AdminStatus,
-    /// What it tells.
+    /// What it sends.
     pub local: Lldpdu,
 }
 
-/// Who was heard at a port.
+/// A neighbour at a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Neighbour {
-    /// What it told last.
+    /// Its last frame.
     pub remote: Lldpdu,
     /// Seconds until it is forgotten.
     pub seconds: u16,
@@ -152,7 +152,7 @@ impl Agent {
         agent
     }
 
-    /// Who is known at a port, in the order in which they were first heard.
+    /// The neighbours at a port, in the order of their first frames.
     #[must_use]
     pub fn neighbours(&self, port: usize) -> &[Neighbour] {
         &self.ports[port].neighbours
@@ -164,7 +164,7 @@ impl Agent {
         self.ports[port].statistics
     }
 
-    /// A port begins to tell.
+    /// A port starts to send.
     fn begin(&mut self, number: usize) {
         let port = &mut self.ports[number];
         (port.until_next, port.fast, port.wants_to_send) = (0, 0, false);
@@ -242,7 +242,7 @@ impl Agent {
             (None, _) => {
                 port.neighbours.push(Neighbour { remote, seconds });
                 if port.config.status.sends() {
-                    // It is told at once, and again soon.
+                    // It is sent at once, and again soon.
                     if port.fast == 0 {
                         port.fast = self.settings.fast_init;
                     }
@@ -309,7 +309,7 @@ mod tests {
         Instant::ZERO + SECOND * number
     }
 
-    /// In which seconds it sends, and how many frames, told what `hears` says at that second.
+    /// The seconds in which it sends, and the number of frames, if it receives `hears` of each second.
     fn sent(agent: &mut Agent, seconds: u64, hears: impl Fn(u64) -> Option<Lldpdu>) -> Vec<(u64, usize)> {
         let mut sent = Vec::new();
         for at in 0..=seconds {

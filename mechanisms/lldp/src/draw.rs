@@ -1,5 +1,5 @@
-//! Random networks with LLDP: lines of bridges, slow links that its frames fill, every key of its section drawn, nodes and links that
-//! come and go, and streams below and beside it.
+//! Random networks with LLDP: lines of bridges, slow links that its frames fill, every key of its section drawn, nodes
+//! and links that come and go, and streams in lower classes and in the same class.
 
 use std::fmt::Write as _;
 
@@ -77,7 +77,7 @@ fn section(text: &mut String, dice: &mut Dice, bridges: u64) {
     }
 }
 
-/// Nodes that stop and come back, and cables that are cut and mended, at any times, before, within and behind one another.
+/// Nodes that stop and come back, and cables that are cut and repaired, at any times, before, within and after one another.
 fn events(text: &mut String, dice: &mut Dice, bridges: u64) {
     let mut events = Vec::new();
     while dice.chance(35) {

@@ -1,4 +1,5 @@
-//! The Link Layer Discovery Protocol (IEEE Std 802.1AB-2016): every port tells its neighbour who it is, and learns who is there.
+//! The Link Layer Discovery Protocol (IEEE Std 802.1AB-2016): every port sends its identity to its neighbour, and
+//! learns the neighbour's.
 //!
 //! | face | file |
 //! |---|---|
@@ -8,11 +9,11 @@
 //! | part in a run, what was observed | `run.rs` |
 //! | networks for the searches | `draw.rs` |
 //!
-//! The frames of a port are a stream as any other, so bounds and runs reckon with them and captures show them. Frames go to the
-//! nearest bridge (01-80-C2-00-00-0E), which forwards none.
+//! The frames of a port are a stream like any other, so bounds and runs count them and captures show them. Frames go
+//! to the nearest bridge (01-80-C2-00-00-0E), which does not forward them.
 //!
-//! Not here: management addresses and the TLVs of other organisations, which are read past; statuses that change in a run, and with
-//! them `reinit-delay` and frames that say good-bye; notifications.
+//! Not here: management addresses and the TLVs of other organisations, which are skipped; statuses that change in a
+//! run, and with them `reinit-delay` and shutdown frames; notifications.
 
 mod agent;
 mod draw;

@@ -80,9 +80,9 @@ pub struct Lldpdu {
     pub port: Identifier,
     /// Seconds for which this holds; zero: no more.
     pub time_to_live: u16,
-    /// Name of the system, if it is told.
+    /// Name of the system, if it is sent.
     pub system_name: Option<String>,
-    /// What the system can do and what of it is enabled, bits of 802.1AB-2016 Table 8-4, if told.
+    /// Capabilities of the system and those enabled, bits of 802.1AB-2016 Table 8-4, if sent.
     pub capabilities: Option<(u16, u16)>,
 }
 
@@ -114,11 +114,11 @@ impl Lldpdu {
         octets
     }
 
-    /// Reads what stands behind the type; what follows the last TLV is padding.
+    /// Parses the octets after the type; what follows the last TLV is padding.
     ///
     /// # Errors
-    /// If the first three TLVs are not those that must be there, stand twice, or have lengths that they cannot have, or if a TLV
-    /// is longer than what is left: such a frame is discarded (9.2.7.7.1).
+    /// If the first three TLVs are not those that must be there, occur twice, or have invalid lengths, or if a TLV is
+    /// longer than the remaining octets: such a frame is discarded (9.2.7.7.1).
     pub fn parse(octets: &[u8]) -> Result<Self, WireError> {
         let mut rest = octets;
         let chassis = Identifier::parse(expected(CHASSIS_ID, &mut rest)?)?;

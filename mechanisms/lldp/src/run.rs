@@ -31,7 +31,7 @@ pub struct PortObservation {
     pub name: String,
     /// What it counted since its node began.
     pub statistics: Statistics,
-    /// Whom it knows.
+    /// The neighbours that it knows.
     pub neighbours: Vec<NeighbourObservation>,
 }
 
@@ -42,9 +42,9 @@ pub struct NeighbourObservation {
     pub chassis: Identifier,
     /// Its port.
     pub port: Identifier,
-    /// Its system's name, if it tells one.
+    /// Its system's name, if it sends one.
     pub system_name: Option<String>,
-    /// When it was first heard since it was last forgotten or the node began, true time since the start.
+    /// When its first frame came since it last expired or the node started, true time since the start.
     pub learned: Duration,
     /// Seconds until it is forgotten.
     pub seconds: u16,

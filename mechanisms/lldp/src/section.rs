@@ -197,7 +197,7 @@ fn statuses(node: &Node<'_>, draft: &mut Resolving<'_, '_, '_>) -> Vec<AdminStat
     statuses
 }
 
-/// What a port tells.
+/// The information that a port sends.
 fn local_lldpdu(draft: &Resolving<'_, '_, '_>, port: PortIndex, settings: Settings) -> Lldpdu {
     let described = &draft.ports()[port.index()];
     let node = &draft.nodes()[described.node.index()];

@@ -1,4 +1,4 @@
-//! LLDP in runs: who is learned, what is forgotten, what a capture shows, and what a description may not say.
+//! LLDP in runs: learned and expired neighbours, the frames of a capture, and refused descriptions.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -23,7 +23,7 @@ fn run(network: &Network) -> Observation {
     simulate(network, &mut Options::default())
 }
 
-/// Who knows whom by port, in words.
+/// The known neighbours of each port, in words.
 fn known(seen: &LldpObservation) -> BTreeSet<String> {
     let ports = seen.ports.iter();
     ports
@@ -36,7 +36,7 @@ fn known(seen: &LldpObservation) -> BTreeSet<String> {
         .collect()
 }
 
-/// Who should know whom: both ends of every cable of which one sends and the other learns.
+/// The expected neighbours: both ends of every cable of which one sends and the other learns.
 fn expected(network: &Network, section: &LldpSection) -> BTreeSet<String> {
     let status = |port: PortIndex| {
         section.ports[port.index()].as_ref().map_or(AdminStatus::Disabled, |port| port.config.status)
