@@ -138,7 +138,7 @@ fn filling_up(test: Test, network: &Network) -> Option<Decisions> {
     Some(Decisions { total: made.iter().map(|(time, _)| *time).sum(), count: made.len(), granted })
 }
 
-/// Mean of the decisions on what is refused, of streams that ask one after the other for less than is proven of them together.
+/// Mean time of the decisions on refused streams, where streams request one after the other less than is proven of them together.
 fn refused(test: Test, network: &Network) -> Option<Decisions> {
     let proven = tautwire_analysis::bounds(network).streams;
     let network = network.clone().altered(|parts| {

@@ -30,7 +30,8 @@ impl Figure {
     }
 }
 
-/// Writes figures of a part, or of all if `only` is empty, beside those that the file has; a reader sees the old file or the new one.
+/// Writes figures of a part, or of all if `only` is empty, and keeps the others of the file; a reader sees the old
+/// file or the new one.
 ///
 /// # Panics
 /// If the file is there and no list of figures, or cannot be written.

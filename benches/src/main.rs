@@ -21,10 +21,10 @@ use tautwire_sim::Options;
 
 use crate::figures::Figure;
 
-/// Argument that asks for [`print_peak_memory`].
+/// Argument that requests [`print_peak_memory`].
 const MEMORY: &str = "--memory";
 
-/// Argument that asks for the tables of [`admission`].
+/// Argument that requests the tables of [`admission`].
 const ADMISSION: &str = "--admission";
 
 fn main() {

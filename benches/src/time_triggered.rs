@@ -1,6 +1,6 @@
-//! 1 000 time-triggered links over 12 switches beside rate-constrained and best-effort traffic, clocks of 100 ppm
-//! kept together by protocol control frames: how long its schedule takes, how long a run of two simulated
-//! seconds, and what that observes.
+//! 1 000 time-triggered links over 12 switches with rate-constrained and best-effort traffic, clocks of 100 ppm that
+//! protocol control frames keep together: how long its schedule takes, how long a run of two simulated seconds, and
+//! what that observes.
 
 use std::sync::OnceLock;
 

@@ -18,7 +18,7 @@ use crate::network::CoreNetwork;
 /// A line, and where its answer goes.
 type Asked = (String, Sender<String>);
 
-/// Where it is asked, and what it ends with.
+/// The channel for its requests, and its result.
 type Thread = (Sender<Asked>, JoinHandle<Result<(), Failed>>);
 
 /// An admission server and its thread.
@@ -52,7 +52,7 @@ impl Channel for Lines {
     }
 
     fn reply(&mut self, _network: &Network, decision: Decision) -> Result<(), Failed> {
-        // Who asked may have been interrupted: it is decided and kept.
+        // The caller may have been interrupted: the request is decided and logged.
         let _ = self.reply.take().map(|reply| reply.send(decision.to_json()));
         Ok(())
     }

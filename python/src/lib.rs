@@ -1,8 +1,8 @@
 //! The Python module `tautwire._core`: the public interface of the workbench, converted.
 //!
-//! Converts and never computes: every figure comes from a crate below. Simulating and computing
-//! bounds release Python's global lock. The package `tautwire` beside this crate is the interface
-//! for people; its stub `_core.pyi` says what is here.
+//! Converts and never computes: every figure comes from a crate below. Simulating and computing bounds release
+//! Python's global lock. The package `tautwire` of this folder is the interface for users; its stub `_core.pyi`
+//! describes this module.
 
 mod admission;
 mod explain;
