@@ -49,7 +49,7 @@ run: {{duration: 20 ms}}
     )
 }
 
-/// A line that a clock holds up, or a cable that is too long for bounds, was said to carry less than comes.
+/// A line that a clock slows down, or a cable that is too long for bounds, was reported to carry less than its arrivals.
 #[test]
 fn a_coarse_clock_and_a_long_way_are_named_as_the_reason() {
     let diagnosed = |text: &str| {
@@ -81,7 +81,7 @@ fn a_coarse_clock_and_a_long_way_are_named_as_the_reason() {
     assert!(diagnosed(&slow).contains("class 1 of port a.p1 is overloaded"));
 }
 
-/// Parts in 10⁹ are taken as those in 10⁶ are, and a fault says what was written.
+/// Parts in 10⁹ are read like those in 10⁶, and a fault shows what was written.
 #[test]
 fn deviations_are_read_and_written_in_either_unit() {
     let with = |clock: &str| plain(&format!(", clock: {{{clock}}}"), "");
@@ -129,7 +129,7 @@ fn tdma_and_harts_keep_their_bounds_by_clocks_that_are_read_in_steps() {
     }
 }
 
-/// A frame that is cut through leaves after it came, whatever clocks that are read in steps say of its ends.
+/// A cut-through frame leaves after it came, whatever ends its clocks, which are read in steps, compute.
 #[test]
 fn a_frame_that_is_cut_through_leaves_after_it_came() {
     let exact = scenario("cut-through.yaml", "20 ms");
@@ -245,7 +245,7 @@ fn who_configures_reaches_whom_it_configures() {
         .replace("centralized-network-distributed-user\n", "fully-centralized\n  cuc:\n    node: user\n");
     assert_eq!(codes(&users), ["reservation::network"]);
     agree(&users.replacen("links:\n", "links:\n- between:\n  - user\n  - hall\n", 1));
-    // What is said again before it is through is said without end.
+    // A message that is repeated before its processing ends is repeated without end.
     let retry = |span: &str| {
         connected.replace("  cnc:", &format!("  management: {{pace: 1 us, retry: {span}}}\n  cnc:"))
     };

@@ -51,8 +51,8 @@ fn a_node_that_was_stopped_begins_one_session() {
     assert_eq!(sessions.0, expected.collect::<Vec<_>>());
 }
 
-/// LLDP took the class of time-triggered frames: its frames stood in a queue that is never served, and a full one gave up frames
-/// that it had not.
+/// LLDP took the class of time-triggered frames: its frames waited in a queue that is never served, and a full one
+/// discarded frames that it did not have.
 #[test]
 fn a_protocol_sends_in_no_class_that_a_mechanism_keeps() {
     let timed = text("control-in-the-timed-class.yaml");

@@ -24,7 +24,7 @@ fn frames(file: &str) -> Vec<(Duration, Bytes)> {
     }
 }
 
-/// What a description is told: code, name of the file, line.
+/// The diagnostics of a description: code, name of the file, line.
 fn diagnosed(loaded: &Loaded) -> Vec<(&'static str, String, usize)> {
     let of = |fault: &tautwire_workbench::Diagnostic| {
         let source = &loaded.sources[fault.source];
@@ -86,7 +86,7 @@ fn addresses_vlan_and_priority_of_a_trace_take_the_place_of_the_streams() {
     assert!(!untagged.streams[0].tagged);
     let loaded = load_text("case", &replaying("microseconds.pcapng", ", take: priority"));
     assert_eq!(diagnosed(&loaded), [("trace::taken", "case".to_owned(), 11)]);
-    // What is stated and taken is told.
+    // A value that is both stated and taken is reported.
     let both = text.replace("listeners: b,", "listeners: b, vlan: 7,");
     assert_eq!(diagnosed(&load_text("case", &both)), [("form::conflict", "case".to_owned(), 11)]);
 }
@@ -111,7 +111,7 @@ fn tables_of_spreadsheets_are_read_as_plain_ones() {
     }
 }
 
-/// All faults of a trace were told as one, at the description, without a line.
+/// All faults of a trace were reported as one, at the description, without a line.
 #[test]
 fn each_fault_of_a_table_is_diagnosed_with_its_file_and_line() {
     let loaded = load_text("case", &replaying("trace-faulty.csv", ""));

@@ -47,7 +47,7 @@ fn run(text: &str) -> (Network, Observation, Vec<(u32, u64)>) {
     let network = network(text);
     let mut starts = Starts::default();
     let observation = simulate_with(&network, &mut Options::default(), &mut starts);
-    // Whatever the run does not need to be asked changes nothing.
+    // Needless polls change nothing.
     for driver in [Driver::Plain, Driver::Spurious] {
         let mut other = Starts::default();
         let options = &mut Options { driver, ..Options::default() };
@@ -157,7 +157,8 @@ fn the_first_cycle_starts_at_the_base_time() {
     assert_eq!(seen.ports[0].config_change_error, 0);
 }
 
-/// Case O3: the last cycle before a change is extended or cut; a base time that is past is an error and begins a whole cycle later.
+/// Case O3: the last cycle before a change is extended or cut; a base time in the past is an error and starts at the
+/// begin of a later cycle.
 #[test]
 fn a_change_of_the_list_extends_or_cuts_the_last_cycle() {
     let change = |extension: u64, base: u64, frames: &[(u8, u32, f64)]| {
@@ -198,7 +199,7 @@ fn a_change_of_the_list_extends_or_cuts_the_last_cycle() {
     assert_eq!((starts[0], since, errors), (11_200.0, Some(11_000), 1));
 }
 
-/// The new list of a change is held against device, frames and idleSlopes as the first one is.
+/// The new list of a change is checked with device, frames and idleSlopes like the first one.
 #[test]
 fn a_change_is_checked_as_the_list_is() {
     let list = "supported-list-max: 2, admin-control-list: [{gate-states: [5], time-interval: 600 us}]";
@@ -291,7 +292,7 @@ fn the_wait_at_a_gate_is_shaping() {
     assert_eq!(of(0).1 + of(0).2, 400_000);
 }
 
-/// A bridge that cuts through sends a frame on if the whole of it fits before its gate closes.
+/// A bridge that cuts through forwards a frame if the full frame fits before its gate closes.
 #[test]
 fn a_frame_that_is_cut_through_fits_whole() {
     let at = |window: &str| {

@@ -151,7 +151,7 @@ fn a_talker_that_the_description_stops_keeps_its_verdict_and_one_that_never_star
             assert_eq!(answer.reason("m", listener), of_m.map(|_| "never-sent"));
         }
         assert_eq!(answer.exit_code(), u8::from(of_m.is_some()));
-        // A run alone says so, too.
+        // The verdict of a run alone is the same.
         let alone = judge(&answer.network, None, Some(&answer.observation)).verdict;
         assert_eq!(alone >= Verdict::Missed, of_m.is_some());
     }
@@ -261,7 +261,7 @@ fn one_listener_of_two_is_refused() {
 
 #[test]
 fn a_failure_code_is_shown_only_where_somebody_asked() {
-    // Its failure is declared to the tight listener, who has not asked yet.
+    // Its failure is declared to the tight listener, which has no request yet.
     let asks = answer(&narrow(", attach-at: [0 s, 10 s]"));
     assert_eq!((asks.verdict("m", "wide"), asks.code("m")), (Verdict::Proven, None));
     assert_eq!(
@@ -275,7 +275,7 @@ fn a_failure_code_is_shown_only_where_somebody_asked() {
         (alone.streams[0].listeners[1].verdict, why),
         (Verdict::Refused, Some(served::NotServed::SentLater))
     );
-    // One that asks no more was told while it asked, and keeps its verdict: the description ends it.
+    // One that ended its request received an answer before, and keeps its verdict: the description ends it.
     let left = answer(&narrow(", detach-at: [never, 2 s]"));
     assert!(left.code("m").is_some());
     assert_eq!((left.verdict("m", "tight"), left.reason("m", "tight")), (Verdict::Proven, None));
@@ -285,7 +285,7 @@ fn a_failure_code_is_shown_only_where_somebody_asked() {
 fn a_stream_that_gives_way_later_is_refused() {
     let path = format!("{}/../../scenarios/reserved-emergency.yaml", env!("CARGO_MANIFEST_DIR"));
     let answer = answer(&std::fs::read_to_string(path).expect("a scenario"));
-    // The emergency call goes to the desk alone, and there the conference gave way for good or came back.
+    // The emergency call goes to the desk alone, and there it preempted the conference, for good or for a time.
     let (stream, desk) = answer.place("conference", "desk");
     assert!(answer.observation.streams[stream].listeners[desk].delivered > 0);
     assert_eq!(
@@ -312,7 +312,7 @@ fn what_an_acmaster_refuses_is_not_counted_as_granted() {
     for stream in ["f2", "f3", "f6"] {
         assert_eq!(with.verdict(stream, "n2"), Verdict::Proven, "{stream}");
     }
-    // The talker of these asks for nothing else: its port sends the same messages in both.
+    // The talker of these requests nothing else: its port sends the same messages in both.
     for stream in ["f3", "f4"] {
         let bound = |answer: &Answer| {
             let (stream, listener) = answer.place(stream, "n2");
@@ -339,7 +339,7 @@ fn a_listener_that_an_acmaster_refuses_is_no_part_of_the_stream() {
         (answer.verdict("view", "remote"), answer.reason("view", "remote")),
         (Verdict::Refused, Some("refused"))
     );
-    // Whoever asks when, it would be late: without a run it has no bound, either.
+    // It would be late for requests at any time: without a run it has no bound, either.
     let alone = bounds(&answer.network);
     let (stream, remote) = answer.place("view", "remote");
     assert!(alone.streams[stream].listeners[remote].delay.is_err());
@@ -365,7 +365,7 @@ fn what_was_granted_first_is_counted() {
 
 #[test]
 fn bounds_alone_leave_out_what_is_sure_to_be_refused() {
-    // `late` is asked for when the others are sure to stand.
+    // `late` is requested when the others are certainly granted.
     let network = network(&harts_scenario("harts-admission"));
     let found = bounds(&network);
     let proven = |name: &str| {
@@ -375,7 +375,7 @@ fn bounds_alone_leave_out_what_is_sure_to_be_refused() {
     };
     assert_eq!(proven("late"), Verdict::Refused);
     assert!(["f2", "f3", "f5", "f6"].iter().all(|name| proven(name) == Verdict::Proven));
-    // Asked for at the same time, any of them may be refused instead.
+    // If requested at the same time, any of them may be refused instead.
     let together =
         harts_scenario("harts-admission").replace("stream: late, at: 100 ms", "stream: late, at: 5 ms");
     let network = super::network(&together);

@@ -18,8 +18,7 @@ fn limits(verification: &Verification) -> impl Iterator<Item = &Limit> {
     verification.streams.iter().flat_map(|stream| &stream.listeners).flat_map(|one| &one.may_be_lost)
 }
 
-/// The description as it stands may lose frames at a limit of this kind, and does; with the limit that would do it is proven and
-/// loses nothing.
+/// The description may lose frames at a limit of this kind, and does; with the sufficient limit it is proven and loses nothing.
 fn the_limit_that_would_do_does(text: &str, kind: &str, written: impl Fn(u64) -> String) {
     let (network, bounds, observation, verification) = answer(text);
     let limit = limits(&verification).find(|limit| limit.name() == kind);
@@ -91,8 +90,8 @@ fn the_queue_of_a_reception_port_is_a_limit() {
     the_limit_that_would_do_does(&limited(4), "reception-queue-frames", limited);
 }
 
-/// A device with two stages dropped frames by it, though one queue held the frames of all reception ports and `check` said that it
-/// has no effect; bounds named `queue-limit` for it.
+/// A device with two stages dropped frames because of that limit, although one queue held the frames of all reception
+/// ports and `check` reported that it has no effect; bounds named `queue-limit` for it.
 #[test]
 fn a_limit_of_reception_queues_limits_nothing_where_there_are_none() {
     for ats in ["", ", ats: {organisation: eligibility-ordered}"] {
@@ -132,7 +131,7 @@ fn a_shared_buffer_is_a_limit_and_a_reservation_is_kept() {
     assert_eq!(verification.verdict, Verdict::Proven, "{limits_found:?}");
 }
 
-/// What was said to be needed were the cells of one class, which is no value of a key: written, it was not enough.
+/// The reported need was the cells of one class, which is no value of a key: written, it was not enough.
 #[test]
 fn the_advised_cells_are_those_to_write() {
     let reserved = |cells: u64| {
@@ -189,7 +188,7 @@ run: {{duration: 200 ms}}
     )
 }
 
-/// Messages that never wait for one another were said to need places, and a talker that keeps the BAG of itself to be policed.
+/// Messages that never wait for one another were reported to need places, and a talker that keeps the BAG by itself to be policed.
 #[test]
 fn what_virtual_links_never_lose_is_proven() {
     for (traffic, keys) in [
@@ -361,7 +360,7 @@ fn a_request_that_may_cost_frames_is_refused() {
     assert_eq!((stream.as_str(), place.as_str(), *allowed), ("x", "b.p3", 1_024));
     assert!(needed.is_some_and(|needed| (1_025..=2_100).contains(&needed)), "{needed:?}");
     assert_eq!(EndToEndBounds.refuse(&network, &both[..1]), None);
-    // One request after the other says the same, and what was refused is gone.
+    // Repeated requests get the same answer, and a refused stream is gone.
     let mut standing = Box::new(EndToEndBounds).begin(&network);
     assert_eq!(standing.join(&network, both[0]), None);
     assert_eq!(standing.join(&network, both[1]), Some(refused));
@@ -369,7 +368,7 @@ fn a_request_that_may_cost_frames_is_refused() {
     assert_eq!(standing.join(&network, both[1]), None);
 }
 
-/// Of whom a refusal in a run says that its frames could be lost, and at which port.
+/// Streams that a run refuses because their frames could be lost, and the ports.
 fn refused_for_losses(text: &str) -> Vec<(String, String, Option<String>)> {
     let (network, _, seen, _) = answer(text);
     let summary = tautwire_workbench::Summary::new(&network, None, Some(&seen));

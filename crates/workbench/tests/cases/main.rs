@@ -1,6 +1,6 @@
 //! Small descriptions that once gave a wrong answer, and their neighbours: one module for each kind of fault.
 //!
-//! The inputs stand in `inputs/`. Searches that draw descriptions are test targets of their own.
+//! The inputs are in `inputs/`. Searches that draw descriptions are test targets of their own.
 
 mod adversary;
 mod clocks;
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use tautwire_workbench::{Bounds, Network, Observation, Options, Verification, load_text, simulate, verify};
 
-/// Where an input stands.
+/// The path of an input.
 fn input(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/inputs").join(name)
 }
@@ -37,12 +37,12 @@ fn network(text: &str) -> Network {
     loaded.network.expect("no errors")
 }
 
-/// Codes of all faults that a description is told.
+/// Codes of all faults of a description.
 fn codes(text: &str) -> Vec<&'static str> {
     load_text("case", text).diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
 }
 
-/// Bounds, a run, and the two held against each other.
+/// Bounds, a run, and their comparison.
 fn answer(text: &str) -> (Network, Bounds, Observation, Verification) {
     let network = network(text);
     let observation = simulate(&network, &mut Options::default());

@@ -13,7 +13,7 @@ fn greatest(text: &str, stream: usize) -> (u64, u64) {
     (bound, delay)
 }
 
-/// Two stations and a bridge, or two, with what else is to be said.
+/// Two stations and a bridge, or two, with further keys.
 fn line(bridges: usize, more: &str, streams: &str) -> String {
     let mut text =
         format!("name: line\n{more}defaults: {{rate: 100 Mbit/s, traffic-class-table: identity}}\nnodes:\n");
@@ -119,7 +119,7 @@ fn a_priority_that_is_lost_with_its_tag_is_diagnosed() {
     assert!(codes(&line(2, "", &STREAM.replace("priority: 5", "tagged: false, priority: 5"))).is_empty());
 }
 
-/// A stream whose way is learned, beside a third station that gets what is flooded.
+/// A stream with a learned route, and a third station that gets what is flooded.
 fn learned(bridge: &str, more: &str) -> String {
     format!(
         "name: learned
@@ -293,7 +293,7 @@ fn a_stage_sees_the_tag_that_was_there_when_the_frame_came() {
     }
 }
 
-/// Streams whose way was not found were said to go to a group address, or not to be heard.
+/// Streams whose route was not found were reported to go to a group address, or never to be learned.
 #[test]
 fn flooding_is_not_diagnosed_of_streams_without_a_route() {
     let diagnosed = codes(&text("loop-of-bridges.yaml"));

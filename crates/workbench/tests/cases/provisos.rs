@@ -1,5 +1,5 @@
-//! What is lost has its cause: a failure that the description states, a newer message, the start of network time, a host, a queue;
-//! and what is proven but for that says so, with and without a run.
+//! Every loss has its cause: a failure that the description states, a newer message, the start of network time, a
+//! host, a queue; and a row that is proven with a proviso shows it, with and without a run.
 
 use tautwire_workbench::{
     Options, Proviso, Summary, Verdict, bounds, bounds_in_run, listener_frames, proviso, served, simulate,

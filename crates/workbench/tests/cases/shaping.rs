@@ -58,7 +58,7 @@ fn frames_of_equal_eligibility_times_keep_their_order() {
     }
 }
 
-/// What a frame waits for its own eligibility time is shaping, whatever stands before it meanwhile.
+/// The wait of a frame for its own eligibility time is shaping, whatever is queued before it meanwhile.
 #[test]
 fn a_frame_that_its_scheduler_holds_is_shaped_and_not_queued() {
     let network = network(&text("ats-held-or-queued.yaml"));
@@ -98,7 +98,7 @@ fn cut_through_and_drifting_shapers_are_explained() {
     }
 }
 
-/// The parts of the story of each stream's worst frame add up to its delay, and its bound can be told.
+/// The parts of the story of each stream's worst frame add up to its delay, and its bound can be explained.
 fn every_stream_is_explained(network: &Network) {
     let bounds = bounds(network);
     let observation = simulate(network, &mut Options::default());
@@ -113,7 +113,7 @@ fn every_stream_is_explained(network: &Network) {
 /// A scheduler at exactly the rate of its stream delayed each frame by the roundings of its octet times, and had no bound.
 #[test]
 fn a_scheduler_at_exactly_the_rate_of_its_stream_holds_nothing_up() {
-    // Octets of the frame, beside it, interval in ns, bits a second: exact, and rounded up.
+    // Octets of the frame, of its overhead, interval in ns, bits a second: exact, and rounded up.
     let streams = [
         (1_492, 8, 1_000_000, 12_000_000),
         (1_492, 8, 20_000_000, 600_000),
@@ -143,7 +143,7 @@ fn a_scheduler_at_exactly_the_rate_of_its_stream_holds_nothing_up() {
     }
 }
 
-/// A tolerance of the clocks makes a scheduler at the stream's rate too slow: that is said, with the least rate that is enough.
+/// A tolerance of the clocks makes a scheduler at the stream's rate too slow: that is reported, with the least sufficient rate.
 #[test]
 fn a_clock_that_makes_a_shaper_too_slow_is_diagnosed_with_the_rate_that_is_enough() {
     for (name, rate) in [("ats-exact-rate.yaml", "600000 bit/s"), ("ats-drift.yaml", "12000000 bit/s")] {
@@ -240,7 +240,7 @@ fn a_tick_that_no_rate_makes_up_for_is_diagnosed_with_one_that_does() {
             }
         }
     }
-    // A tick that takes little is made up for; at a rate of whole ticks an octet nothing is lost.
+    // A small loss to ticks is compensated; at a rate with a whole number of ticks an octet nothing is lost.
     let diagnosed = tautwire_workbench::load_text("case", &with("1 us", "600000 bit/s")).diagnostics;
     assert!(
         diagnosed[0].message.starts_with("the shaper's 600000 bit/s are less than the stream's 6"),

@@ -18,7 +18,7 @@ fn greatest(name: &str, begins: &str) -> (Duration, Duration) {
     most
 }
 
-/// The run reaches it, but for rates that are rounded to whole bits a second.
+/// The run reaches it, except for rates that are rounded to integers in bit/s.
 fn is_reached(name: &str, begins: &str) {
     let (bound, observed) = greatest(name, begins);
     assert!(

@@ -91,7 +91,7 @@ fn two_slopes_are_raised_to_the_least_that_proves() {
 
 #[test]
 fn a_slope_alone_is_as_great_as_by_hand() {
-    // Beside an ample second bridge: three frames of 8336 bit at I, and 247.2 us on the three lines, are 1500 us at 19.97 Mbit/s.
+    // With an ample second bridge: three frames of 8336 bit at I, and 247.2 us on the three lines, are 1500 us at 19.97 Mbit/s.
     let text = text("tune-slopes.yaml").replace("15 Mbit/s", "100 Mbit/s");
     let tuned = found(&text, &[TuneKind::IdleSlope], false);
     let changed = values(&tuned);
@@ -139,7 +139,7 @@ fn a_slope_gives_way_to_one_that_needs_more_than_is_left() {
 
 #[test]
 fn a_limit_is_raised_to_what_is_needed() {
-    // Ten frames come in the time in which one leaves: nine wait beside the one on the line.
+    // Ten frames come in the time in which one leaves: nine wait while one is on the line.
     let burst = "  - {name: x, talker: a, listeners: z, priority: 3, payload: 100 B, deadline: 50 ms, traffic: {type: periodic, interval: 100 ms, burst: 10}}\n";
     for (limit, path) in [
         (", queue-limit: {frames: 4}", "nodes.sw.queue-limit.frames"),
@@ -281,7 +281,7 @@ fn a_description_without_deadlines_is_reported() {
     assert_eq!(tune("case", "nodes: 3", &mut options), Err(NotTuned::Faulty));
     let without = text.replace("    deadline: 1500 us\n", "");
     assert_eq!(tune("case", &without, &mut options), Err(NotTuned::NoDeadline));
-    // A budget that is spent is told.
+    // A spent budget is reported.
     assert_eq!(network(&text).streams.len(), 1);
     options.runs = 2;
     let tuned = tune("case", &text, &mut options).expect("a description with deadlines");

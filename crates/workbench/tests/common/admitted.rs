@@ -12,9 +12,10 @@ use tautwire_workbench::{Bounds, Duration, Network, StreamIndex};
 
 use super::contradictions;
 
-/// Promises that a run breaks, each a sentence: a frame later than its bound or, once admitted, than its deadline; a
-/// talker that was told before its switches; a refused stream that left a trace; a frame lost of a full memory pool; an answer that was taken back, but
-/// for a link that failed; an acknowledged stream that the ACMaster of the end does not know; one that was given back and is still there.
+/// Guarantees that a run breaks, each a sentence: a frame later than its bound or, once admitted, than its deadline; a
+/// talker that was notified before its switches; a refused stream that left a trace; a frame lost of a full memory
+/// pool; an answer that was revoked, except because of a failed link; an acknowledged stream that the ACMaster of the
+/// end does not know; one that was released and is still there.
 pub(crate) fn broken_admissions(
     network: &Network,
     bounds: &Bounds,
@@ -31,10 +32,11 @@ pub(crate) fn broken_admissions(
         }
         found.extend(lost_of_full_pools(network, request, observed));
         let own = |rung: &&AdmissionRung| rung.stream == request.stream && rung.node == request.node;
-        // Who is told that a link failed asks again, and is answered once more.
+        // A node that is notified of a failed link requests again, and is answered once more.
         let cut_off = seen.ladder.iter().filter(own).filter(|rung| rung.event == AdmissionEvent::CutOff);
         let once = 1 + 2 * u32::try_from(cut_off.count()).expect("few");
-        // A producer is answered again when a consumer asks again: another one behind a refusal, or the same, for the refusal was lost.
+        // A producer is answered again when a consumer requests again: another one after a refusal, or the same,
+        // because the refusal was lost.
         let adds = seen.ladder.iter().filter(|rung| {
             rung.stream == request.stream
                 && rung.node != request.node
@@ -45,7 +47,7 @@ pub(crate) fn broken_admissions(
         if request.answers > once + adds {
             found.push(format!("{name}: answered {} times", request.answers));
         }
-        // One that was granted and paused may be refused when another consumer asks.
+        // One that was granted and paused may be refused when another consumer requests the stream.
         let was_granted =
             seen.ladder.iter().filter(own).any(|rung| rung.event == AdmissionEvent::Acknowledged);
         if request.is_talker && !was_granted && observed.created > 0 {
@@ -77,7 +79,7 @@ fn lost_of_full_pools(
     let described = &network.streams[request.stream.index()];
     let harts = network.harts.as_ref()?;
     let reservation = harts.reservations.iter().find(|known| known.stream == request.stream)?;
-    // Those of frames that are held to their distance are as large as the description says.
+    // Those of frames that a policer keeps at their distance are as large as described.
     let reshapes = reservation.police.is_some_and(|police| police.violator == Violator::Reshape);
     let has_pools = described.deadline.is_some() && harts.ftt.polled(request.stream).is_none() && !reshapes;
     let of_pools = observed.dropped.iter().filter(|(reason, _)| *reason == DropReason::QueueFull);
@@ -112,8 +114,9 @@ fn goes_over(network: &Network, stream: StreamIndex, ends: [NodeIndex; 2]) -> bo
     })
 }
 
-/// Of one cable that failed long ago, so that all that is lost was said again, while one ACMaster decided: streams with one listener that stand
-/// over it though it is not back, and those that some switch carries though it is and they do not stand.
+/// For one cable that failed long ago, so that all lost messages were repeated, while one ACMaster decided: streams
+/// with one listener that are granted over it although it is not back, and those that some switch carries although it
+/// is back and they are not granted.
 fn not_ended(network: &Network, observation: &Observation, seen: &HartsObservation) -> Vec<String> {
     let is_long_ago = |at: Duration| observation.end.saturating_sub(at) > Duration::from_ms(25);
     let links = failed_links(seen);
@@ -194,7 +197,7 @@ fn informed_too_early(
     let described = &network.streams[request.stream.index()];
     let mut listeners = (0..described.listeners.len())
         .filter(|place| request.is_talker || described.listeners[*place] == request.node);
-    // A talker is told when one of its listeners may be.
+    // A talker is notified when one of its listeners may be.
     let all = listeners.any(|listener| switches(network, request.stream, listener).iter().all(has));
     let (name, node) = (&described.name, &network.nodes[request.node.index()].name);
     (!all).then(|| format!("{name}: {node} was told before all switches on its way were"))
@@ -214,17 +217,17 @@ fn refused_and_there(
     (refused && !passed && (configured || is_granted)).then(|| format!("{name}: refused, and there"))
 }
 
-/// What was acknowledged and not given back stands at an active ACMaster; what its talker was told is gone does not, and
-/// no switch on its way carries it but at a link that is down, or behind it.
+/// An acknowledged stream that was not released is granted at an active ACMaster; one whose talker was notified of its
+/// end is not, and no switch on its path carries it except at a link that is down, or behind it.
 fn not_held(network: &Network, seen: &HartsObservation) -> Vec<String> {
-    // That a link is back is heard of by then, though it is lost twice.
+    // The report that a link is back has arrived by then, even if it is lost twice.
     let heard = Duration::from_ms(15);
     let mut found = Vec::new();
     let mut granted: BTreeMap<StreamIndex, bool> = BTreeMap::new();
     let mut consumers = BTreeSet::new();
     let mut carried: BTreeMap<StreamIndex, BTreeSet<u32>> = BTreeMap::new();
-    // A switch at a link that failed remembers what it carried over it until the consumer has been told; none behind it
-    // hears of anything.
+    // A switch at a failed link keeps the streams that it carried over it until the consumer has been notified; none
+    // behind it receives anything.
     let mut failed: BTreeMap<[u32; 2], Option<Duration>> = BTreeMap::new();
     for rung in &seen.ladder {
         let is_talker =
@@ -269,7 +272,7 @@ fn not_held(network: &Network, seen: &HartsObservation) -> Vec<String> {
         }
     }
     let active: Vec<_> = seen.acmasters.iter().filter(|master| master.active).collect();
-    // Of one whose last consumer leaves nothing stands, and its talker is told.
+    // A stream whose last consumer leaves has no grant, and its talker is notified.
     for stream in granted.keys().filter(|stream| consumers.iter().any(|(of, _)| of == *stream)) {
         if !active.is_empty() && !active.iter().any(|master| master.standing.contains(stream)) {
             let name = &network.streams[stream.index()].name;

@@ -1,12 +1,12 @@
-//! Losses of a run whose cause the description and its bounds do not tell.
+//! Losses of a run whose cause does not follow from the description and its bounds.
 
 use tautwire_analysis::stated_failures;
 use tautwire_sim::{DropReason, Observation};
 use tautwire_workbench::network::StreamIndex;
 use tautwire_workbench::{Bounds, LimitKind, Network, StatedFailure, losses};
 
-/// Frames that failures took where none is stated, that expired where neither a failure nor a limit is to blame, and that newer ones
-/// replaced where none was said to, each a sentence.
+/// Frames lost to failures where none is stated, expired frames without a failure or limit as the cause, and frames
+/// that newer ones replaced where that cannot happen, each a sentence.
 pub(crate) fn without_cause(network: &Network, bounds: &Bounds, observation: &Observation) -> Vec<String> {
     let (limits_found, stated) = (losses(network, bounds), stated_failures(network));
     let mut found = Vec::new();

@@ -1,8 +1,9 @@
-//! Reservations that crossed a refusal: why a talker may stop though its stream is offered and asked for.
+//! Reservations that crossed a refusal: why a talker may stop although its stream is offered and requested.
 //!
-//! A bridge tells a listener that its stream fails. Before the answer is there another stream goes, and the bridge, which still has the
-//! ready of before registered, reserves (IEEE Std 802.1Q-2022, 35.2.4.3): nothing tells it from a ready that is newer. The answer,
-//! asking failed, takes the reservation back. A reservation that stands is never taken back otherwise.
+//! A bridge declares to a listener that its stream fails. Before the answer arrives another stream leaves, and the
+//! bridge, which still has the earlier ready registered, reserves (IEEE Std 802.1Q-2022, 35.2.4.3): it cannot
+//! distinguish it from a newer ready. The answer, asking failed, removes the reservation. Any other existing
+//! reservation is never removed.
 
 use tautwire_sim::{Declaration, ReservationObservation, RungEvent};
 use tautwire_units::Duration;
@@ -43,8 +44,8 @@ impl Way<'_> {
         all
     }
 
-    /// The last that a port said of the talker, before it gave the reservation back, is a refusal of before the reservation, and the
-    /// listeners behind it answered that.
+    /// The last declaration of the talker at a port, before it released the reservation, is a refusal from before the
+    /// reservation, and the listeners behind it answered that.
     fn crossed(&self, port: PortIndex, reserved: usize, released: usize) -> bool {
         let talks = |event| matches!(event, RungEvent::Sent(of, declaration) if of == port && declaration.is_talker());
         let Some(refused) = self.last(released, talks) else { return false };

@@ -1,4 +1,4 @@
-//! Small limits drawn for a network, and frames that a run loses where no limit is said to be too small.
+//! Small limits drawn for a network, and frames that a run loses where no limit is reported as too small.
 
 use tautwire_sim::{DropReason, Observation};
 use tautwire_units::Bytes;
@@ -81,7 +81,7 @@ fn is_by_limit(reason: DropReason) -> bool {
     )
 }
 
-/// Losses at listeners of which no limit tells, each a sentence; and how many listeners may lose nothing, and how many lost.
+/// Losses at listeners that no limit explains, each a sentence; and how many listeners may lose nothing, and how many lost.
 pub(crate) fn untold_losses(
     network: &Network,
     bounds: &Bounds,

@@ -13,7 +13,7 @@ pub(crate) struct Slots {
     pub(crate) wrong: Vec<String>,
 }
 
-/// What listeners received, and what they say that is whole.
+/// Received frames of listeners, and the datagrams that they report as complete.
 struct Datagrams<'network> {
     network: &'network Network,
     came: HashSet<(u32, u32, u32)>,
@@ -42,7 +42,7 @@ impl Recorder for Datagrams<'_> {
     }
 }
 
-/// Runs a network and holds the run against its bounds: no frame too late, no datagram whole that is not.
+/// Runs a network and compares the run with its bounds: no frame too late, no incomplete datagram reported as complete.
 pub(crate) fn run_slots(network: &Network, bounds: &Bounds, seed: u64) -> Slots {
     let mut datagrams = Datagrams { network, came: HashSet::new(), wrong: Vec::new() };
     let mut options = Options { seed: Some(seed), ..Options::default() };

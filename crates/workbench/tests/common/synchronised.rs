@@ -1,4 +1,4 @@
-//! Networks of SAE AS6802 that are drawn: those whose clocks keep their precision, and what a run says of network time.
+//! Networks of SAE AS6802 that are drawn: those whose clocks keep their precision, and the network time of a run.
 
 use tautwire_sim::{NetworkTimeObservation, Observation};
 use tautwire_workbench::{Network, Severity, load_text};
@@ -13,7 +13,7 @@ pub(crate) fn synchronised(seed: u64, text: &str) -> Option<Network> {
     loaded.network
 }
 
-/// What a run says of network time.
+/// The network time of a run.
 pub(crate) fn network_time(observation: &Observation) -> &NetworkTimeObservation {
     observation.network_time.as_ref().expect("a time-triggered network")
 }

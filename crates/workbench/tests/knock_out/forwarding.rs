@@ -33,7 +33,7 @@ run: {duration: 100 ms}
     assert!(consumed(&deaf) > 900, "an address that is forgotten at once is flooded for");
     let small = text
         .replace("table-size: 16", "table-size: 1")
-        // The first address that is heard of takes the only place.
+        // The first learned address takes the only place.
         .replace("offset: 1 ms", "offset: 0 ms")
         .replace(
             "traffic: {type: periodic, interval: 1 ms}",
@@ -121,7 +121,7 @@ run: {duration: 10 ms}
 
 #[test]
 fn stated_routes() {
-    // Two ways of equal length; the first is taken unless the stream is told to leave it to the burst.
+    // Two routes of equal length; the first is taken unless the stream's key leaves it to the burst.
     let text = "name: knock-out
 network-control: none
 vlans: {1: {tagged: all}}

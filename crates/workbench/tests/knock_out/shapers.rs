@@ -11,7 +11,7 @@ fn strict_priority() {
         "priority: 6, payload: 64 B, traffic: {type: periodic, interval: 500 us}, deadline: 150 us",
         "priority: 0, payload: 1500 B, traffic: {type: periodic, interval: 5 ms, burst: 20}",
     )
-    // From a faster line, so that the burst stands in the bridge.
+    // From a faster line, so that the burst waits in the bridge.
     .replace("[two, bridge]", "[two, bridge], rate: 1 Gbit/s");
     hold(&text, "priority: 6", "priority: 0");
 }
@@ -131,8 +131,8 @@ fn order_of_eligibility() {
 
 #[test]
 fn stream_identification() {
-    // Told apart by their ports, the burst has its own small bucket; by destination and VLAN both share a
-    // scheduler, and the burst passes at once by the room that is meant for the other.
+    // Identified by their ports, the burst has its own small bucket; by destination and VLAN both share a scheduler,
+    // and the burst passes at once by the room that is meant for the other.
     let udp = |port| {
         format!("udp: {{source: 10.0.0.1, destination: 10.0.0.2, source-port: 1, destination-port: {port}}}")
     };

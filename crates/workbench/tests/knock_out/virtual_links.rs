@@ -79,8 +79,8 @@ fn only_the_last_message_of_a_bag_leaves() {
 
 #[test]
 fn sub_virtual_links_in_turn() {
-    // The burst of the first sub-virtual-link does not hold up the second, which would stand behind all
-    // of it as one queue: then both are one stream's messages.
+    // The burst of the first sub-virtual-link does not delay the second, which would wait behind all of it in one
+    // queue: then both are one stream's messages.
     let link = "virtual-link: {id: 1, bag: 1 ms, sub-link";
     let text = two_talkers(
         "learning: {}",
@@ -96,7 +96,7 @@ fn sub_virtual_links_in_turn() {
     let text = text.replace("run:", &second);
     let late = |text: &str| run(text).1.streams[2].listeners[0].late;
     assert_eq!(late(&text), 0, "its turn comes after one other");
-    // One queue: the first sub-virtual-link sends what both had to say, in order of coming.
+    // One queue: the first sub-virtual-link sends the messages of both, in order of arrival.
     let alone = text.replace("burst: 20", "burst: 21").replace("deadline: 3 ms", "deadline: 1 s");
     let delays = run(&alone).1.streams[0].listeners[0].delay.max().expect("frames came");
     assert!(delays > tautwire_units::Duration::from_ms(20), "the last message of a queue waits for all");

@@ -1,8 +1,9 @@
-//! The AVB profile (IEEE Std 802.1BA) is kept, MSRP grants every stream, and yet a frame takes longer through a bridge than MSRP told its
-//! listener: the profile is no proof.
+//! The AVB profile (IEEE Std 802.1BA) is kept, MSRP grants every stream, and yet a frame takes longer through a bridge
+//! than MSRP's accumulated latency: the profile is no proof.
 //!
-//! Eight bridges bring a stream each to a ninth. Where a long frame of best effort went before, two frames of a stream come one right behind
-//! the other; when all eight do so at once, sixteen stand before the frame of a ninth stream, and the published estimate counts on eight.
+//! Eight bridges bring a stream each to a ninth. Where a long frame of best effort went before, two frames of a stream
+//! come back to back; when all eight do so at once, sixteen are before the frame of a ninth stream, and the published
+//! estimate counts eight.
 
 use std::fmt::Write as _;
 

@@ -1,9 +1,10 @@
-//! The AVB profile (IEEE Std 802.1BA) is kept, MSRP grants every stream and tells less than 2 ms over seven links, and a frame takes more
-//! than 2 ms: the profile is no proof of its own figure for class A.
+//! The AVB profile (IEEE Std 802.1BA) is kept, MSRP grants every stream and accumulates less than 2 ms over seven
+//! links, and a frame takes more than 2 ms: the profile is no proof of its own figure for class A.
 //!
-//! Six bridges in a line. To each, eight further bridges bring a stream that leaves the line at the next one; behind a long frame
-//! of best effort two frames of each come one right behind the other, all eight at once, and a long frame of best effort goes before them.
-//! The frame that is told of eight finds sixteen, at every bridge anew. Nobody sends more than it reserved, and periods are those of class A.
+//! Six bridges in a line. To each, eight further bridges bring a stream that leaves the line at the next one; after a
+//! long frame of best effort two frames of each come back to back, all eight at once, and a long frame of best effort
+//! goes before them. The frame whose latency counts eight meets sixteen, at every bridge again. No talker sends more
+//! than it reserved, and periods are those of class A.
 
 use std::fmt::Write as _;
 
@@ -15,12 +16,12 @@ use tautwire_workbench::{Network, Options, bounds, load_text, simulate};
 const LANES: u32 = 8;
 /// Bridges on the way; a link more.
 const BRIDGES: u32 = 6;
-/// What a bridge takes for a frame beside waiting, which MSRP is told of.
+/// The delay of a bridge for a frame in addition to waiting, which MSRP includes.
 const PASSAGE_US: u64 = 25;
 /// When the first frames of the first bridge's lanes are sent, in nanoseconds.
 const BEGIN: u64 = 1_000_000;
 
-/// Octets of the lanes' frames and of the told one, which together take 74.3 of the 75 % of class A.
+/// Octets of the frames of the lanes and of the measured stream, which together take 74.3 of the 75 % of class A.
 const LANE: u32 = 91;
 const LAST_HOP: u32 = 46;
 
@@ -52,8 +53,8 @@ impl Streams {
     }
 }
 
-/// The network: reserved by MSRP, or with the idleSlopes that these reservations give; a frame of the told stream takes `hop` nanoseconds
-/// from one bridge to the next. With `noise` best effort is long, else short.
+/// The network: reserved by MSRP, or with the idleSlopes that these reservations give; a frame of the measured stream
+/// takes `hop` nanoseconds from one bridge to the next. With `noise` best effort is long, else short.
 fn text(reserved: bool, hop: u64, noise: bool) -> String {
     let slope = |rate: &str| match reserved {
         true => String::new(),
@@ -119,7 +120,7 @@ fn network(text: &str) -> Network {
     loaded.network.expect("a network")
 }
 
-/// The greatest delay of the told stream, and from the first bridge's reception to the next one's.
+/// The greatest delay of the measured stream, and from the first bridge's reception to the next one's.
 fn seen(text: &str) -> (Duration, Duration) {
     let options = &mut Options { duration: Some(Duration::from_ms(60)), ..Options::default() };
     let seen = simulate(&network(text), options);

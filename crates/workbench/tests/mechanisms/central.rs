@@ -165,7 +165,7 @@ fn no_frame_is_later_than_its_bound_whoever_configures() {
     }
 }
 
-/// A stream that nobody reserves and that has no bound, or would be late anyhow, stands in nobody's way; one whose deadline holds does.
+/// A stream without a reservation that has no bound, or would be late anyway, causes no refusal; one whose deadline holds does.
 #[test]
 fn a_test_by_bounds_protects_what_holds_without_it() {
     let text = described("fully centralised", "bounds");
@@ -185,7 +185,7 @@ fn a_test_by_bounds_protects_what_holds_without_it() {
     assert!(all > 0);
     assert_eq!(begun(&with_traffic("{type: poisson, mean-interval: 10 ms}")), all);
     assert_eq!(begun(&with_traffic("{type: periodic, interval: 10 ms}, deadline: 100 us")), all);
-    // Beside `audio` its bound is less, beside `camera` it is more.
+    // Together with `audio` its bound is below, with `camera` it is above.
     assert_eq!(begun(&with_traffic("{type: periodic, interval: 10 ms}, deadline: 1100 us")), 1);
 }
 
@@ -247,7 +247,7 @@ fn who_asks_with_msrp_is_refused_by_bounds_and_tested_again() {
     let by_bounds = begun(text);
     let [refusal] = &run(&network(text)).refusals[..] else { panic!("it asks once") };
     let Limit::Late(late) = refusal.limit else { panic!("its deadline stands in the way") };
-    // Of all that is described, `plan` and `vision` run beside it then. A CNC tests by curves.
+    // Of all that is described, `plan` and `vision` run then. A CNC tests by curves.
     let proven = tautwire_analysis::bounds_by(&network(text), tautwire_analysis::Accuracy::Curves);
     assert_eq!(late.stream, refusal.stream);
     assert_eq!(late.deadline, Some(Duration::from_us(450)));

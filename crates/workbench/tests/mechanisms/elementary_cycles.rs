@@ -1,4 +1,5 @@
-//! Which frame leaves in which window of which elementary cycle: what the report draws, held against the windows of the description.
+//! Which frame leaves in which window of which elementary cycle: the chart of the report, compared with the windows of
+//! the description.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +51,7 @@ fn every_frame_of_a_switch_is_in_its_window() {
     }
 }
 
-/// The page's chart has a row for both ends of every cable, with the windows one behind the other, and the frames say which.
+/// The page's chart has a row for both ends of every cable, with the windows one after the other, and each frame names its window.
 #[test]
 fn the_report_draws_windows_and_frames() {
     let network = scenario("harts-synchronous");

@@ -44,7 +44,7 @@ fn every_stream_of_every_kind_is_explained() {
     }
 }
 
-/// A bound's times add up to it, hop by hop, and what is unbounded says why in names.
+/// A bound's times add up to it, hop by hop, and an unbounded row has a reason with names.
 fn bounds_are_explained(network: &Network, name: &str) {
     let bounds = bounds(network);
     for number in 0..network.streams.len() {

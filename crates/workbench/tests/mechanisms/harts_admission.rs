@@ -93,7 +93,7 @@ fn what_fits_is_granted_and_what_would_be_late_is_refused() {
 #[test]
 fn a_standby_takes_over_and_repeats_nothing() {
     let text = with_a_switch_for_the_acmaster()
-        // Behind what is asked again: it would keep that out.
+        // After the repeated requests: it would lock those out.
         .replace("{stream: late, at: 100 ms}", "{stream: late, at: 250 ms}")
         .replace("run: {duration: 500 ms}", "run: {duration: 350 ms}");
     for at in [6_000, 12_000, 14_500, 17_000, 21_000, 30_000] {
@@ -123,7 +123,7 @@ fn a_standby_takes_over_and_repeats_nothing() {
     assert!(granted(&network, &observation).is_empty());
 }
 
-/// Both ACMasters in switches of their own fail, the second when the first is back and has been told all.
+/// Both ACMasters in switches of their own fail, the second when the first is back and has received all grants.
 #[test]
 fn two_failures_lose_nothing_and_repeat_nothing() {
     let text = scenario()
@@ -137,7 +137,7 @@ fn two_failures_lose_nothing_and_repeat_nothing() {
         )
         .replace("master: sw2", "master: sw4")
         .replace("standby: sw1", "standby: sw5")
-        // One is asked for while the second is away, and `late` between the failures.
+        // One is requested while the second is away, and `late` between the failures.
         .replace("{stream: f6, at: 5 ms}", "{stream: f6, at: 280 ms}")
         .replace("{stream: late, at: 100 ms}", "{stream: late, at: 160 ms}")
         .replace("release-at: 300 ms", "release-at: 400 ms");
@@ -159,7 +159,7 @@ fn two_failures_lose_nothing_and_repeat_nothing() {
         let names: Vec<&str> =
             master.standing.iter().map(|one| network.streams[one.index()].name.as_str()).collect();
         assert_eq!(names, ["f2", "f3", "f5", "f6"], "{at}: nothing lost, nothing twice");
-        // What stood is not tested again: of this life one test, that of `f6`.
+        // Existing grants are not tested again: of this life one test, that of `f6`.
         assert_eq!(master.tests, 1, "{at}");
         for request in &seen.requests {
             let name = &network.streams[request.stream.index()].name;
@@ -205,7 +205,7 @@ fn the_channel_protects_requests_from_a_load() {
             harts(&observation).requests.iter().filter(|one| one.is_talker).map(|one| one.latency());
         latencies.flatten().max().unwrap()
     };
-    // Without the time of tests, a flood beside the requests.
+    // Without the time of tests, a flood together with the requests.
     let text = scenario().replace("test: {min: 4 ms, max: 6 ms}", "test: {min: 1 us, max: 1 us}");
     let busy = text
         .replace("talker: n4, listeners: n5", "talker: n4, listeners: all")
@@ -219,7 +219,7 @@ fn the_channel_protects_requests_from_a_load() {
 
 #[test]
 fn streams_that_come_and_go_disturb_no_other() {
-    // f5 stands from the start; the rest come, and f4 goes.
+    // f5 is granted from the start; the rest come, and f4 goes.
     let with = scenario().replace("      - {stream: f5, at: 5 ms}\n", "");
     let without = {
         let start = with.find("    requests:\n").unwrap() + "    requests:\n".len();
@@ -257,10 +257,10 @@ fn every_message_is_a_frame_on_the_links() {
         });
         own.map(|(_, seen)| seen.created).sum()
     };
-    // The talkers n1 and n3 ask for four and two streams, and n3 gives one back; the listeners ask for five and one.
+    // The talkers n1 and n3 request four and two streams, and n3 releases one; the listeners request five and one.
     let asked = ["n1", "n3", "n2", "n5", "n4"].map(sent);
     assert_eq!(asked, [4, 3, 5, 1, 0]);
-    // The master of sw3 relays six requests, replies that five streams are set up and one is gone; six nodes are told.
+    // The master of sw3 relays six requests, replies that five streams are set up and one is gone; six nodes are notified.
     assert_eq!(sent("sw3"), 18);
     assert!(sent("sw2") > 60, "to both sides, and to the standby that it lives: {}", sent("sw2"));
 }
@@ -300,7 +300,7 @@ fn by_proven_bounds_all_that_are_proven_are_granted() {
     let of = |names: &[&str]| -> Vec<StreamIndex> {
         names.iter().map(|name| StreamIndex::at(place(name))).collect()
     };
-    // Without `late`, whose server would not fit beside the others, all deadlines are proven; with it they are not.
+    // Without `late`, whose server would not fit with the others, all deadlines are proven; with it they are not.
     let holds = |names: &[&str]| {
         let part = network.with_only(&of(names));
         part.streams.iter().zip(&bounds(&part).streams).all(|(stream, proven)| {

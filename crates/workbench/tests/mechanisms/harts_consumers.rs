@@ -1,4 +1,5 @@
-//! Central admission of HaRTES with several listeners: each is decided alone, they come and go, and an ACMaster that comes back hears of them.
+//! Central admission of HaRTES with several listeners: each is decided alone, they come and go, and an ACMaster that
+//! comes back gets their grants.
 
 #![allow(clippy::unwrap_used, reason = "what a run must have is there")]
 
@@ -31,7 +32,7 @@ fn two_listeners(text: &str) -> String {
 
 #[test]
 fn a_listener_that_would_be_late_is_refused_alone() {
-    // `f2` with a deadline that is proven beside `f6` to the nearer one.
+    // `f2` with a deadline that is proven together with `f6` to the nearer one.
     let text = two_listeners(&scenario())
         .replace("deadline: 4 ms", "deadline: 5 ms")
         .replace("    channel: channel\n", "    channel: channel\n    decide-by: bounds\n");
@@ -53,7 +54,7 @@ fn a_listener_that_would_be_late_is_refused_alone() {
     assert_eq!(far_frames, 0, "no frame goes where nobody was granted it");
     assert!(near_frames > 1_800, "{near_frames}");
     assert_eq!(observation.streams[place].listeners[1].late, 0);
-    // The third switch never heard of it.
+    // The third switch never received it.
     let configured = |rung: &&tautwire_sim::AdmissionRung| {
         rung.event == AdmissionEvent::Configured
             && rung.stream.index() == place
@@ -97,7 +98,7 @@ fn listeners_come_and_go_and_the_last_one_has_the_talker_pause() {
     assert_eq!(late, 0);
 }
 
-/// An ACMaster without a standby, in a switch of its own, stops at any time and comes back: what stands it hears of the switches.
+/// An ACMaster without a standby, in a switch of its own, stops at any time and comes back: it gets the grants from the switches.
 #[test]
 fn an_acmaster_that_is_alone_comes_back_and_keeps_granted_streams() {
     let text = with_a_switch_for_the_acmaster()
@@ -131,7 +132,7 @@ fn an_acmaster_that_is_alone_comes_back_and_keeps_granted_streams() {
     }
 }
 
-/// `scenarios/harts-consumers.yaml` as it says of itself.
+/// `scenarios/harts-consumers.yaml` behaves as its comment states.
 #[test]
 fn the_scenario_of_consumers_decides_each_alone() {
     let path = format!("{}/../../scenarios/harts-consumers.yaml", env!("CARGO_MANIFEST_DIR"));
@@ -168,7 +169,7 @@ fn the_scenario_of_consumers_decides_each_alone() {
     let [master] = &harts(&observation).acmasters[..] else { panic!() };
     assert!(master.active);
     assert_eq!(master.standing.len(), 1);
-    // Of its second life: spare and near stood, and late-comer was tested.
+    // Of its second life: spare and near were granted, and late-comer was tested.
     assert_eq!(master.tests, 1);
     assert!(observation.streams[0].listeners.iter().all(|listener| listener.late == 0));
 }

@@ -1,7 +1,8 @@
-//! What switches derive of a request is what the description reserves: servers, policing, memory pools and places in schedules.
+//! The resources that switches derive from a request are those of the description: servers, policing, memory pools and
+//! places in schedules.
 //!
-//! The model reads the description by rules of its own (`tautwire-model`, `harts/resolve`); a switch's master knows its cables
-//! and what the request says (`tautwire-core`, `harts/resources.rs`). Bounds are those of the description.
+//! The model reads the description by rules of its own (`tautwire-model`, `harts/resolve`); a switch's master knows
+//! its cables and the request (`tautwire-core`, `harts/resources.rs`). Bounds are those of the description.
 
 use std::collections::{BTreeMap, BTreeSet};
 

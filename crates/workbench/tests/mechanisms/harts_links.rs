@@ -8,7 +8,7 @@ use tautwire_units::Duration;
 use crate::harts_admission::{frames, harts, run};
 use crate::harts_consumers::parts;
 
-/// `scenarios/harts-links.yaml` as it says of itself: a cable that is cut ends what goes over it, and nothing else.
+/// `scenarios/harts-links.yaml` behaves as its comment states: a cable that is cut ends the grants over it, and no others.
 #[test]
 fn the_scenario_of_links_ends_what_goes_over_a_cable_that_is_cut() {
     let path = format!("{}/../../scenarios/harts-links.yaml", env!("CARGO_MANIFEST_DIR"));
@@ -24,7 +24,7 @@ fn the_scenario_of_links_ends_what_goes_over_a_cable_that_is_cut() {
         rungs.map(|rung| rung.at).collect()
     };
     let (cut, mended, ms) = (Duration::from_ms(100), Duration::from_ms(200), Duration::from_ms);
-    // Who can be reached is told within a few messages; who cannot when the cable is back.
+    // Nodes that can be reached are notified within a few messages; others when the cable is back.
     for (stream, node) in [("solo", "camera"), ("feed", "near")] {
         let notified = at(stream, node, AdmissionEvent::CutOff);
         assert!(
@@ -44,7 +44,7 @@ fn the_scenario_of_links_ends_what_goes_over_a_cable_that_is_cut() {
         let gone = at(stream, switch, AdmissionEvent::Removed);
         assert!(cut < gone[0] && gone[0] < cut + ms(5), "{stream} {switch} {gone:?}");
     }
-    // What asks meanwhile is refused without a test, with the cable as the reason.
+    // Requests in the meantime are refused without a test, with the cable as the reason.
     let refused = at("asked", "near", AdmissionEvent::CutOff);
     assert!(refused.len() == 1 && ms(150) < refused[0] && refused[0] < mended, "{refused:?}");
     assert_eq!(
@@ -52,12 +52,12 @@ fn the_scenario_of_links_ends_what_goes_over_a_cable_that_is_cut() {
         1,
         "when the cable is back"
     );
-    // Nobody else is told anything.
+    // No other node is notified.
     for (stream, node) in [("view", "camera"), ("view", "near"), ("local", "camera"), ("local", "near")] {
         assert_eq!(at(stream, node, AdmissionEvent::Acknowledged).len(), 1, "{stream} {node}");
         assert_eq!(at(stream, node, AdmissionEvent::CutOff), [], "{stream} {node}");
     }
-    // At the end all stand, at both ACMasters, and all were answered again.
+    // At the end all are granted, at both ACMasters, and all were answered again.
     assert!(
         seen.requests.iter().all(|request| request.granted && request.cut.is_none()),
         "{:?}",
@@ -68,7 +68,7 @@ fn the_scenario_of_links_ends_what_goes_over_a_cable_that_is_cut() {
     assert!(created > 570 && created - delivered <= 2, "{created} {delivered}");
     let places = ["view", "solo"].map(|name| parts(&network, &observation, name));
     let [near, far] = places[0][..] else { panic!() };
-    // Of the far one until 100 ms, and from 200 ms on, when it has asked again, a patience of 20 ms behind that.
+    // Of the far one until 100 ms, and from 200 ms on, after its repeated request, a patience of 20 ms after that.
     assert!(near.1 > 570 && (310..350).contains(&far.1), "{near:?} {far:?}");
     let (created, delivered) = frames(&network, &observation, "solo");
     assert!(created < 420 && created - delivered <= 15, "it pauses within 5 ms: {created} {delivered}");
@@ -76,7 +76,7 @@ fn the_scenario_of_links_ends_what_goes_over_a_cable_that_is_cut() {
     assert_eq!(late, 0);
 }
 
-/// What the links databases say at the end: the state, and what servers have reserved.
+/// The contents of the links databases at the end: the state, and the reservations of servers.
 #[test]
 fn the_links_are_known_with_what_is_reserved() {
     let path = format!("{}/../../scenarios/harts-links.yaml", env!("CARGO_MANIFEST_DIR"));
@@ -115,7 +115,7 @@ fn the_links_are_known_with_what_is_reserved() {
     assert!(!during[2].0 && !during[3].0, "down: {during:?}");
 }
 
-/// A node that stops is a link that goes down, and the ACMaster that dies while it is told leaves nothing behind.
+/// A node that stops is a link that goes down, and an ACMaster that dies during the notifications leaves nothing behind.
 #[test]
 fn a_node_that_is_gone_and_an_acmaster_that_dies_leave_nothing_behind() {
     let path = format!("{}/../../scenarios/harts-links.yaml", env!("CARGO_MANIFEST_DIR"));

@@ -1,5 +1,5 @@
-//! Synchronous streams of HaRTES that are asked for in a run: the windows of all switches are tested, every switch on the way
-//! takes the stream into its schedule, and out of it again.
+//! Synchronous streams of HaRTES that are requested during a run: the windows of all switches are tested, and every
+//! switch on the path adds the stream to its schedule, and removes it again.
 //!
 //! Random networks are searched in `harts_admission_holds.rs`.
 
@@ -71,7 +71,7 @@ fn what_fits_the_windows_of_all_switches_is_granted() {
         assert!(sent(name).abs_diff(periods) <= 2, "{name}: {} of {periods}", sent(name));
     }
     assert_eq!((sent("video-2"), sent("late")), (0, 0));
-    // Those that stood before lost nothing.
+    // Those that were granted before lost nothing.
     let local = &observation.streams[of(&network, "local")];
     assert!(local.created >= 999 && local.listeners[0].late == 0);
     assert_eq!(count(&network, &observation, "video", AdmissionEvent::Removed), 3, "out of three schedules");
@@ -109,7 +109,7 @@ fn the_standby_knows_synchronous_streams() {
     let (network, observation) = run(&with_event(&text, "{at: 60 ms, stop-node: sw4}"));
     let seen = harts(&observation);
     assert!(seen.ladder.iter().any(|rung| rung.event == AdmissionEvent::TookOver));
-    // Asked behind the death: of the heir, which knows `video`.
+    // Requested after the death: from the successor, which knows `video`.
     assert!(!talker(&network, &observation, "video-2").granted);
     let active = seen.acmasters.iter().find(|master| master.active).expect("the heir");
     for name in ["position", "setpoint", "broadcast"] {
@@ -125,7 +125,7 @@ fn what_goes_through_a_switch_that_stops_leaves_the_schedules_of_the_others() {
     let seen = harts(&observation);
     let active = seen.acmasters.iter().find(|master| master.active).expect("it is not in that switch");
     let standing = |name: &str| active.standing.iter().any(|stream| stream.index() == of(&network, name));
-    // `video-2`, asked for behind it, has its listener at that switch.
+    // `video-2`, requested after it, has its listener at that switch.
     for name in ["position", "setpoint", "broadcast", "video", "video-2"] {
         assert!(!standing(name), "{name}");
     }

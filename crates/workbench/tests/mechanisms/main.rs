@@ -1,4 +1,4 @@
-//! What single mechanisms do in descriptions of their own, and what their results say of it.
+//! Single mechanisms in descriptions of their own, and their results.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,5 +1,5 @@
-//! Large time-triggered networks as a whole: scheduled, written out, read back, their clocks kept together by
-//! protocol control frames, run beside rate-constrained and best-effort traffic, and verified.
+//! Large time-triggered networks: scheduled, written out, read back, their clocks kept together by protocol control
+//! frames, run with rate-constrained and best-effort traffic, and verified.
 //!
 //! More cases than usual (`make test-slow`) add the network of 1 000 links over 12 switches.
 

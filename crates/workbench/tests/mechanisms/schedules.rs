@@ -1,4 +1,4 @@
-//! Schedules of whole networks: found, taken by the network, written into the description and read back.
+//! Schedules of complete networks: found, taken by the network, written into the description and read back.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 

@@ -1,4 +1,4 @@
-//! The story of the worst frame, held against the run that it tells of.
+//! The story of the worst frame, compared with its run.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 

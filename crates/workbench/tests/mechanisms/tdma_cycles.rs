@@ -15,7 +15,7 @@ fn cycles(summary: &Summary) -> &CyclesSummary {
     summary.tdma_cycles.as_ref().expect("cycles were opened")
 }
 
-/// Of a slot in all cycles, how often these characters stand for it.
+/// How often one of these characters occurs for a slot in all cycles.
 fn count(cycles: &CyclesSummary, slot: usize, of: &str) -> u64 {
     let fates = cycles.cycles.iter().map(|cycle| cycle.slots.as_bytes()[slot]);
     fates.filter(|fate| of.as_bytes().contains(fate)).count() as u64

@@ -1,4 +1,4 @@
-//! The test bed: its scenario, what a test's tasks say of damaged logs, and any logs at all.
+//! The test bed: its scenario, tests whose logs are damaged, and arbitrary logs.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -420,7 +420,7 @@ const TAIL: (&str, &str) = (
 
 #[test]
 fn an_outlier_is_a_message_and_in_no_statistics() {
-    // A round trip is not held against the limit of one way.
+    // A round trip is not compared with the limit of one direction.
     let round = message(&[("test:\n", "test:\n  outliers-above: 40 us\n")], "");
     assert_eq!((round.outliers, round.round_trip.count()), (0, round.complete), "{round:?}");
     let all = message(&[TAIL], "");
@@ -512,7 +512,7 @@ fn messages_have_the_lengths_of_their_frames() {
     assert!(mean > 600 && mean < 900, "uniform from 36 B to 1472 B: {mean}");
 }
 
-/// A command to two stations that both tell that they have it.
+/// A command to two stations that both acknowledge it.
 #[test]
 fn every_relay_of_a_route_is_followed() {
     let fork = [

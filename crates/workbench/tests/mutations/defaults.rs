@@ -1,7 +1,7 @@
 //! The default that the grammar prints is the one that is applied: stated everywhere it gives the network that there is without the key.
 //!
-//! What is compared is the network that a description resolves to. A default that is not compared anywhere, or that a layer above
-//! replaces (a device for its node, all for one), stands in `defaults.txt` with the reason.
+//! Compared is the network that a description resolves to. A default that is not compared anywhere, or that a layer
+//! above replaces (a device for its node, all for one), is in `defaults.txt` with the reason.
 
 use tautwire_generate::Tree;
 use tautwire_workbench::{Network, load_text};

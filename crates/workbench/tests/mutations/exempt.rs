@@ -1,5 +1,5 @@
-//! Lists with reasons, read when a test runs: faults that are known and not yet mended (`known_faults.txt`), and keys that no search
-//! draws (`not_drawn.txt`). A line is a name or a part of a message, ` :: ` and the reason.
+//! Lists with reasons, read when a test runs: known faults that are not yet fixed (`known_faults.txt`), and keys that
+//! no search draws (`not_drawn.txt`). A line is a name or a part of a message, ` :: ` and the reason.
 
 use std::path::Path;
 

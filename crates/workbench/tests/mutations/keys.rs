@@ -1,4 +1,4 @@
-//! Every key of the schema is drawn by a random search, or stands in `not_drawn.txt` with the reason why not.
+//! Every key of the schema is drawn by a random search, or is in `not_drawn.txt` with the reason why not.
 //!
 //! Drawn is what a generator's networks have, and what a mutation gives a value in a description that passes the check.
 

@@ -13,7 +13,7 @@ pub(crate) fn drawn(seed: u64) -> Vec<(String, String)> {
     kinds.chain(own).chain([("replays".to_owned(), replayed)]).collect()
 }
 
-/// Where the scenarios stand.
+/// The folder of the scenarios.
 pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
 }

@@ -1,4 +1,4 @@
-//! Every scenario with every entry of a small matrix of defaults, held against its bounds.
+//! Every scenario with every entry of a small matrix of defaults, compared with its bounds.
 //!
 //! A run tries a third of the entries with each scenario, another third by `TAUTWIRE_SEED`, and all of them with `TAUTWIRE_TIMES`.
 

@@ -13,7 +13,7 @@ use crate::material::mutator;
 use crate::shrink::shrink;
 use crate::trial::{Outcome, attempt};
 
-/// No trial takes nearly as long: one that does not end is told rather than waited for.
+/// No trial takes nearly as long: one that does not end is reported rather than waited for.
 const HANGS: Duration = Duration::from_secs(300);
 
 /// How many broken kinds are shown.

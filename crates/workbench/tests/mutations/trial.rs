@@ -37,7 +37,7 @@ pub(crate) struct Fault {
     pub(crate) message: String,
 }
 
-/// Tries a description; `name` is its path, `draw` chooses what is looked at beside bounds and run.
+/// Tries a description; `name` is its path, `draw` chooses what is checked in addition to bounds and run.
 pub(crate) fn attempt(name: &str, text: &str, draw: u64) -> Outcome {
     match caught(|| hold(name, text, draw)) {
         Ok(outcome) => outcome,
@@ -129,7 +129,7 @@ const fn last_is_shorter(duration: Duration, stated: Duration) -> bool {
     duration.as_ps() < Duration::from_ms(1).as_ps() && duration.as_ps() < stated.as_ps()
 }
 
-/// A run whose end comes before the simulation tells of its progress.
+/// A run whose end comes before the simulation reports its progress.
 fn within_budget(network: &Network) -> Option<Observation> {
     struct OverBudget;
     let mut progress = |progress: Progress| {

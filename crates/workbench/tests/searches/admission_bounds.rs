@@ -81,7 +81,7 @@ fn the_longest_admission_of_the_scenario_is_as_documented() {
     assert_eq!([longest(&text), longest(&always)], [[241, 456], [320, 456]]);
 }
 
-/// What may lose frames, or says things again before they can be answered, has no bound and says why.
+/// A network that may lose frames, or repeats messages before they can be answered, has no bound, with a reason.
 #[test]
 fn an_admission_without_a_bound_has_a_reason() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/harts-admission.yaml");

@@ -1,6 +1,6 @@
-//! A network of SAE AS6802 that falls into two parts: the larger one keeps network time, the smaller one loses it
-//! for want of members, joins when the cable is mended, and at no time two parts count apart. Then all
-//! switches stop, and the network starts anew.
+//! A network of SAE AS6802 that separates into two parts: the larger one keeps network time, the smaller one loses it
+//! because of too few members, joins when the cable is repaired, and at no time do two parts count differently. Then
+//! all switches stop, and the network starts anew.
 
 use tautwire_sim::NodeTime;
 use tautwire_units::Duration;

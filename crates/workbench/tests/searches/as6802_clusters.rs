@@ -1,7 +1,7 @@
-//! Random networks of two clusters of SAE AS6802: of two domains, which do not hear one another, and of one, of which the
-//! lower gives way. No frame is later than its bound, clocks that follow one cluster are no further apart than is
-//! proven, and all are where they belong within the stated time of a failure. Who heard other domains, or gave no way,
-//! would be found.
+//! Random networks of two clusters of SAE AS6802: of two domains, which ignore one another's frames, and of one, of
+//! which the lower follows the higher. No frame is later than its bound, clocks that follow one cluster differ by no
+//! more than is proven, and all follow their cluster within the stated time of a failure. A node that followed other
+//! domains, or did not follow the higher cluster, would be found.
 //!
 //! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
 

@@ -1,6 +1,6 @@
-//! Networks of SAE AS6802 that fall into two equal halves: half of the masters are enough for network time, or not. When
-//! the cable is mended the halves find one another by clique detection, and all have one network time within the stated time.
-//! Nothing is late meanwhile.
+//! Networks of SAE AS6802 that separate into two equal halves: half of the masters are enough for network time, or
+//! not. When the cable is repaired the halves merge by clique detection, and all have one network time within the
+//! stated time. Nothing is late meanwhile.
 //!
 //! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
 
@@ -16,7 +16,7 @@ fn network(seed: u64) -> Option<Network> {
     synchronised(seed, &random_as6802_halves(seed))
 }
 
-/// When the cable is cut, and when it is mended.
+/// When the cable is cut, and when it is repaired.
 fn apart(network: &Network) -> (Duration, Duration) {
     let at = |wanted: fn(&TimelineAction) -> bool| {
         let event = network.events.iter().find(|event| wanted(&event.action)).expect("it is there");
@@ -125,8 +125,8 @@ fn halves_that_meet_become_one() {
     }
 }
 
-/// Clique detection that sees only frames that come while a cycle is looked at is found, and masters that stay tentative
-/// beside a start of others.
+/// Clique detection that sees only frames that come while a cycle is evaluated is found, and masters that stay
+/// tentative during a start of others.
 #[test]
 fn cliques_that_do_not_meet_are_found() {
     use tautwire_core::fault::{PlantedFault, plant};

@@ -94,8 +94,8 @@ fn the_scenario_holds_and_not_without_its_pair() {
     let orders = network.streams.iter().position(|stream| stream.name == "order").expect("it is there");
     assert!(bounds.streams[orders].listeners[0].delay.is_ok());
 
-    // The same compression master without a monitor: nothing contains it, no link has a bound, and who is behind it hears
-    // too little of the other one between its frames: network time is lost.
+    // The same compression master without a monitor: nothing contains it, no link has a bound, and nodes behind it
+    // receive too few frames of the other one between its frames: network time is lost.
     let (network, diagnostics, observation) = scenario("high-integrity: switch-b", "faulty-masters: 1");
     assert!(diagnostics.iter().any(|one| one.code == "time-triggered::not-contained"), "{diagnostics:#?}");
     assert_eq!(network.precision_bound(), None);
@@ -117,7 +117,7 @@ fn cliques(members: u32) -> (Network, Observation) {
     (network, observation)
 }
 
-/// When the cable is mended, and how long a look at a cycle, and all of two cycles, takes.
+/// When the cable is repaired, and how long the evaluation of a cycle, and all of two cycles, takes.
 const MENDED: Duration = Duration::from_ms(350);
 const FOUND: Duration = Duration::from_ms(10);
 
@@ -131,8 +131,8 @@ fn none_is_late(network: &Network, observation: &Observation) {
     assert!(worst <= proven, "{worst}, and {proven} is proven");
 }
 
-/// Two halves of a network that count on alone, and find one another again: the one that is numbered higher hears that
-/// the other is as large, gives up its time and joins it.
+/// Two halves of a network that count on alone, and merge again: the one with the higher numbers detects that the
+/// other is as large, gives up its time and joins it.
 #[test]
 fn two_running_cliques_meet_and_become_one() {
     let (network, observation) = cliques(2);
@@ -192,7 +192,7 @@ fn a_sleeping_monitor_and_outermost_points_are_found() {
     }
 }
 
-/// A babbler that takes the whole line, and a link that shares the cable between the switches with its frames.
+/// A babbler that uses the full line rate, and a link that shares the cable between the switches with its frames.
 #[test]
 fn babbling_that_is_not_policed_is_found() {
     use tautwire_core::fault::{PlantedFault, plant};

@@ -1,6 +1,6 @@
-//! Networks of SAE AS6802 that fall into three parts, each of which is enough for network time and counts on alone. When the cables are
-//! mended three cliques meet: one keeps its time, with those that happen to count alike; the stations of the others give up theirs and join
-//! it within the stated time.
+//! Networks of SAE AS6802 that separate into three parts, each of which is enough for network time and counts on
+//! alone. When the cables are repaired three cliques meet: one keeps its time, with those that happen to count
+//! equally; the stations of the others give up theirs and join it within the stated time.
 //!
 //! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
 
@@ -29,7 +29,7 @@ fn kept(network: &Network, observation: &Observation) -> Vec<&'static str> {
     PARTS.into_iter().filter(keeps).collect()
 }
 
-/// When masters sent their last frames before the first cable was mended.
+/// When masters sent their last frames before the first cable was repaired.
 struct Cycles<'network> {
     network: &'network Network,
     mended: Duration,
@@ -71,8 +71,8 @@ impl Cycles<'_> {
         Duration::from_ps(pairs.min().expect("each has a master"))
     }
 
-    /// How far they may be apart and count alike: a frame that is compressed of both lies between, and is in schedule for each within
-    /// half of its acceptance window. And what they drift until the last cable is mended.
+    /// The greatest difference with which they count equally: a frame that is compressed of both lies between, and is
+    /// in schedule for each within half of its acceptance window. And their drift until the last cable is repaired.
     fn alike_max(&self) -> Duration {
         let mended =
             self.network.events.iter().filter(|one| matches!(one.action, TimelineAction::MendCable(_)));
@@ -145,7 +145,7 @@ fn of_three_cliques_that_meet_one_keeps_its_time() {
     }
 }
 
-/// Counted together, the other two cliques are more than any one: all may give way, and the search finds that.
+/// Counted together, the other two cliques are more than any one: all may give up, and the search finds that.
 #[test]
 fn cliques_that_are_counted_together_are_found() {
     use tautwire_core::fault::{PlantedFault, plant};

@@ -1,7 +1,7 @@
 //! The search for a frame later than its bound: random networks, simulated and analysed.
 //!
-//! `TAUTWIRE_CASES` sets how many are drawn; seeds that ever failed stand in `failing_seeds.txt` and are
-//! run first. A failing case is run by hand with
+//! `TAUTWIRE_CASES` sets how many are drawn; seeds that ever failed are in `failing_seeds.txt` and are run first. A
+//! failing case is run by hand with
 //! `TAUTWIRE_SEED=n cargo test -p tautwire-workbench --test searches bounds_hold`, and printed with
 //! `cargo run -p tautwire-generate --example random_network -- n`.
 

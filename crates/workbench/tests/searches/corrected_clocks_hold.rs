@@ -1,7 +1,8 @@
-//! Clocks that a servo corrects, against their bound: random networks seek one that is beyond.
+//! Clocks that a servo corrects, against their bound: a search through random networks for one that exceeds it.
 //!
-//! `TAUTWIRE_CASES` sets the number of networks, `TAUTWIRE_SEED` draws one. Clocks drift, stamps come in steps and late, ways are longer in one
-//! direction, PHYs take longer for some frames; where cables have bit errors the runs count that lost one message.
+//! `TAUTWIRE_CASES` sets the number of networks, `TAUTWIRE_SEED` draws one. Clocks drift, stamps come in steps and
+//! late, delays differ by direction, PHYs take longer for some frames; where cables have bit errors the runs count
+//! that lost one message.
 
 use tautwire_analysis::{SyncLosses, corrected_precision};
 use tautwire_generate::{random_gptp_servo, seeds};

@@ -1,9 +1,9 @@
 //! Streams come and go under central admission of HaRTES in random networks: none that was admitted is late, a refused
-//! request leaves nothing behind, and whatever is lost, and whenever the ACMaster dies, nothing acknowledged is lost; over a link
-//! that fails it ends, and who asks on has it again.
+//! request leaves nothing behind, and whatever is lost, and whenever the ACMaster dies, nothing acknowledged is lost;
+//! a grant over a link that fails ends, and a node that repeats its request gets it again.
 //!
-//! `TAUTWIRE_CASES` sets the number of networks, `TAUTWIRE_SEED` draws one. The ACMaster decides by the proven bounds; what
-//! comes of the search is counted, so that it is seen to have found streams of every kind.
+//! `TAUTWIRE_CASES` sets the number of networks, `TAUTWIRE_SEED` draws one. The ACMaster decides by the proven bounds;
+//! results are counted, so that the search is seen to have found streams of every kind.
 
 use crate::common::{broken_admissions, described};
 use tautwire_generate::{random_harts_admission, seeds};
@@ -23,7 +23,7 @@ fn what_is_admitted_holds_while_streams_come_and_go() {
         let broken = broken_admissions(&network, &proven, &observation);
         assert!(broken.is_empty(), "TAUTWIRE_SEED={seed}: {broken:#?}\n{text}");
         let seen = observation.harts.as_ref().expect("masters");
-        // What is said to be refused in every run is refused in this one, and what the run was is bounded.
+        // A stream that is predicted to be refused in every run is refused in this one, and the run is bounded.
         for (place, stream) in network.streams.iter().enumerate() {
             for (listener, node) in stream.listeners.iter().enumerate() {
                 let never = matches!(

@@ -33,7 +33,7 @@ fn no_frame_is_later_than_its_bound() {
             policed += dropped(&observation, stream, DropReason::QueueFull);
         }
         for (stream, observed) in observation.streams.iter().enumerate() {
-            // What is proven to be polled in time is polled, and answered by nodes that hear everything.
+            // A message that is proven to be polled in time is polled, and answered by nodes that receive everything.
             if is_own(&stream, 'p') && is_proven(&stream) {
                 assert!(observed.created > 5, "seed {seed}: {}", network.streams[stream].name);
             }
@@ -70,7 +70,7 @@ fn dropped(observation: &tautwire_sim::Observation, stream: usize, reason: DropR
     dropped.iter().find(|(other, _)| *other == reason).map_or(0, |(_, count)| *count)
 }
 
-/// A stream of small frames beside bursts of another talker of the same priority.
+/// A stream of small frames together with bursts of another talker of the same priority.
 const WITH_BURSTS: &str = "name: knock-out
 network-control: none
 vlans:
@@ -126,7 +126,7 @@ fn the_background_has_what_reservations_leave() {
     assert!(taken < free && taken * 2 > free, "{taken} of {free}");
 }
 
-/// A polled stream beside a flood, on a cable that a test can make noisy.
+/// A polled stream together with a flood, on a cable that a test can make noisy.
 const POLLED: &str = "name: polled
 network-control: none
 vlans:

@@ -214,7 +214,7 @@ fn drawn_interrupts_are_evenly_late_within_a_run() {
         (us(delay.mean().expect("frames")), us(deviation), us(delay.max().expect("frames")), us(bound))
     };
     let (mean, deviation, most, bound) = of("drawn");
-    // 81 us with a whole interval.
+    // 81 us with a full interval.
     assert!((mean - 56.0).abs() < 3.0, "half of an interval: {mean}");
     assert!((deviation - 50.0 / 12.0_f64.sqrt()).abs() < 1.0, "{deviation}");
     assert!(most > 78.0 && most <= 81.864 && most <= bound, "{most} of {bound}");

@@ -1,5 +1,5 @@
-//! The search for a frame that is lost although nothing fails and no limit is said to be too small: random networks of every
-//! kind with small limits of queues, buffers and hosts.
+//! The search for a frame that is lost without a failure and without a limit that is reported as too small: random
+//! networks of every kind with small limits of queues, buffers and hosts.
 //!
 //! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
 
@@ -8,7 +8,7 @@ use tautwire_generate::{TdmaFailure, random_harts, random_host_stacks, random_td
 use tautwire_workbench::network::{PortIndex, StreamIndex};
 use tautwire_workbench::{LimitKind, Network, losses};
 
-/// Draws networks with limits and holds their losses against what was told.
+/// Draws networks with limits and compares their losses with the reported limits.
 fn search(cases: u64, drawn: impl Fn(u64) -> Network) {
     let seeds = seeds(cases);
     let (mut safe, mut lost) = (0, 0);
@@ -49,7 +49,7 @@ fn no_frame_of_a_stack_is_lost_that_must_not_be() {
     search(150, |seed| described(&random_host_stacks(seed)));
 }
 
-/// Where cells of a shared buffer are said to be too few, and how many would do: written at their ports, they do.
+/// Where cells of a shared buffer are reported as too few, with the sufficient number: written at their ports, it is enough.
 #[test]
 fn the_advised_cells_are_enough() {
     let seeds = seeds(300);

@@ -1,5 +1,5 @@
-//! Machines of control mechanisms keep their contract (`tautwire_core::control::Machine`) in drawn networks of every kind: a run with
-//! needless wake-ups, in which each answer is held against it, observes what a run without them does.
+//! Machines of control mechanisms keep their contract (`tautwire_core::control::Machine`) in drawn networks of every
+//! kind: a run with needless wake-ups, in which each answer is checked, observes the same as a run without them.
 //!
 //! `TAUTWIRE_CASES` sets how many networks are drawn of each kind, `TAUTWIRE_SEED` draws one.
 

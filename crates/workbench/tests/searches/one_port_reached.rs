@@ -63,7 +63,7 @@ nodes:
 /// A bound, the worst run that is found, and of which stream and seed.
 type Row = (u64, u64, String);
 
-/// Rows of the classes that are asked for.
+/// Rows of the selected classes.
 fn rows(seed: u64, text: &str, asked: impl Fn(usize) -> bool) -> Vec<Row> {
     let network = described(text);
     let observation = run(&network);

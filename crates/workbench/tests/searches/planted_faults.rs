@@ -1,7 +1,7 @@
 //! Faults planted in the machines and in the bounds: the searches find each of them.
 //!
-//! A fault of the machines is planted in the thread of its test. Those of shapers and queues are sought in networks of all
-//! shapers, those of virtual links, of HaRTES and of TDMA in networks of these.
+//! A fault of the machines is planted in the thread of its test. Those of shapers and queues are searched in networks
+//! of all shapers, those of virtual links, of HaRTES and of TDMA in networks of these.
 
 use crate::common::{
     avionics, broken_admissions, broken_gates, broken_promises, contradictions, described, limit, network,
@@ -38,8 +38,9 @@ fn search_avionics(cases: u64, bounds: impl Fn(&Network) -> Bounds) -> Option<u6
     })
 }
 
-/// What random networks of servers do not show, for their talkers keep to what they reserved and their windows have room: a
-/// talker that sends five times as much, beside one that does not, until it stops; and more messages at once than a
+/// Cases that random networks of servers do not show, because their talkers keep to their reservations and their
+/// windows have room: a talker that sends five times as much, together with one that does not, until it stops; and
+/// more messages at once than a synchronous window has room for.
 /// synchronous window has room for.
 const HARTS: [&str; 2] = [
     "name: babbler
@@ -129,8 +130,8 @@ streams:
 run: {duration: 1 s}
 ";
 
-/// Likewise: a cycle that is heard earlier or later by what the bridge takes, so that slots are now nearer and now farther apart,
-/// and messages that come about a slot's start again and again.
+/// In the same way: a cycle whose opening is received earlier or later by the delay of the bridge, so that slots are
+/// now nearer and now farther apart, and messages that come about a slot's start again and again.
 const UNEVEN_SLOTS: &str = "name: uneven-slots
 network-control: none
 vlans:

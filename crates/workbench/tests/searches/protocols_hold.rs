@@ -1,8 +1,9 @@
-//! What the machines of gPTP and of stream reservation promise in any network: random ones seek the opposite.
+//! What the machines of gPTP and of stream reservation guarantee in any network: a search through random ones for a counterexample.
 //!
-//! `TAUTWIRE_CASES` sets the number of networks, `TAUTWIRE_SEED` draws one. Every node's time is within a few steps of stamps of the
-//! grandmaster's, a link at a time; bridges promise no more than the share of their classes, and a stream is sent while it is
-//! offered and asked for, and not else: but for a refusal that crossed a reservation (`crossed.rs`).
+//! `TAUTWIRE_CASES` sets the number of networks, `TAUTWIRE_SEED` draws one. Every node's time is within a few steps of
+//! stamps of the grandmaster's, a link at a time; bridges reserve no more than the share of their classes, and a
+//! stream is sent while it is offered and requested, and not otherwise: except for a refusal that crossed a
+//! reservation (`crossed.rs`).
 
 use std::collections::BTreeMap;
 
@@ -21,8 +22,8 @@ fn wrong_times(seed: u64) -> Option<String> {
     let (text, quantum, links) = random_gptp(seed);
     let network = network(&text);
     let seen = simulate(&network, &mut Options { seed: Some(seed), ..Options::default() });
-    // Two stamps of a link and two of its delay; rates are known to a step in a second, and hold for an interval. Stamps are of
-    // clocks that are read in steps, and so are the times that are held against each other.
+    // Two stamps of a link and two of its delay; rates are known to a step in a second, and hold for an interval.
+    // Stamps are of clocks that are read in steps, and so are the times that are compared.
     let read = network.nodes.iter().map(|node| node.clock.step().as_ps()).max().unwrap_or(0);
     let stamped = 4 * (quantum * 1_000 + read);
     let limit = i64::try_from(links * (stamped + 10_000) + 10_000 + 2 * read).expect("small");
@@ -43,9 +44,10 @@ fn every_time_is_near_the_grandmaster_s() {
     }
 }
 
-/// A network of a seed whose nodes take less time for a message, so that a bound of what waits for them exists, with one way that is
-/// longer than the other by what nobody is told, with stamps that are late at random, and every third with PHYs that keep one frame
-/// longer than another, and syncs so far apart that a rate taken from such frames matters.
+/// A network of a seed whose nodes take less time for a message, so that their queueing has a bound, with one
+/// direction longer than the other by an asymmetry that is not configured, with stamps that are late at random, and
+/// every third with PHYs that delay one frame longer than another, and syncs so far apart that a rate taken from such
+/// frames matters.
 fn bounded_times(seed: u64) -> Network {
     let (text, ..) = random_gptp(seed);
     let late = seed % 40;
@@ -86,7 +88,7 @@ fn no_time_is_beyond_its_bound() {
     let (mut known, mut nearest) = (0, 0);
     let mut seeds = seeds(30);
     if seeds.len() > 1 {
-        // What PHYs draw, in a neighbour's rate: 167 ns off, where a bound without it says 150.
+        // The jitter of PHYs, in a neighbour's rate: an error of 167 ns, where a bound without it is 150.
         seeds.push(360);
     }
     for seed in seeds {
@@ -112,7 +114,7 @@ fn no_time_is_beyond_its_bound() {
     }
 }
 
-/// A network whose streams give way to none, and lose no cable; not shaped, so that nothing hides what is promised.
+/// A network whose streams are never preempted, and lose no cable; not shaped, so that nothing hides the reservations.
 fn quiet(seed: u64) -> (Network, String) {
     let text =
         random_stream_reservation(seed).replace(", rank: emergency", "").replace("  shaping: reserved\n", "");

@@ -1,5 +1,5 @@
-//! Reserved streams against their bounds: bounds reckon with all of them and with their MRPDUs. And as many streams as MRP can say again after a
-//! leave-all: `check` warns of one more, and they keep in a run.
+//! Reserved streams against their bounds: bounds count all of them and their MRPDUs. And as many streams as MRP can
+//! declare again after a leave-all: `check` warns of one more, and they are kept in a run.
 
 use std::path::Path;
 

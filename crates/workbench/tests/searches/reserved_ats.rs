@@ -11,7 +11,7 @@ use crate::common::described;
 const ATS: &str = include_str!("../../../../scenarios/reserved-ats.yaml");
 const SLOPES: &str = include_str!("../../../../scenarios/reserved-slopes.yaml");
 
-/// A scenario under the models: bridges among themselves, edge bridges that tell a CNC, a CUC that tells it.
+/// A scenario under the models: bridges among themselves, edge bridges that forward to a CNC, a CUC that sends requests to it.
 fn models(text: &str, links: &str) -> [(&'static str, String); 3] {
     let with = |model: &str| {
         text.replace("nodes:\n", "nodes:\n  center: {type: end-station}\n")

@@ -1,7 +1,7 @@
 //! No frame of a network whose slopes follow from reservations is later than its bound, at any instant of the coming and going.
 //!
-//! `TAUTWIRE_CASES` sets the number of networks, `TAUTWIRE_SEED` draws one. Streams are offered, asked for, withdrawn and left, some
-//! displace others, cables are lost; bounds reckon with every set of streams that may be granted at a time.
+//! `TAUTWIRE_CASES` sets the number of networks, `TAUTWIRE_SEED` draws one. Streams are offered, requested, withdrawn
+//! and left, some displace others, cables are lost; bounds count every set of streams that may be granted at a time.
 
 use tautwire_generate::{random_stream_reservation, seeds};
 use tautwire_sim::RungEvent;
@@ -49,7 +49,7 @@ fn no_frame_is_later_than_its_bound_while_slopes_change() {
     }
 }
 
-/// A stream with a burst of ten frames and a slope of one frame in 1.25 ms, beside one of a high rate that comes and goes.
+/// A stream with a burst of ten frames and a slope of one frame in 1.25 ms, together with one of a high rate that comes and goes.
 const ALONE: &str = "name: alone
 network-control: none
 vlans:

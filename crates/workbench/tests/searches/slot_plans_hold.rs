@@ -47,7 +47,7 @@ fn planned_slots_are_proven_and_keep_their_proof() {
     );
 }
 
-/// Whether a request's slot stands before the answer to the one before.
+/// Whether a request's slot is before the answer to the one before.
 fn is_interleaved(planned: &PlannedSlots) -> bool {
     let answers = &planned.plan.answers;
     let between = |one: &tautwire_synthesis::tdma_slots::Answer| {

@@ -1,9 +1,9 @@
 //! No frame of a random TDMA network is later than its bound, and slots keep frames apart.
 //!
-//! `TAUTWIRE_CASES` sets the number of networks, `TAUTWIRE_SEED` draws one; each is run whole and
-//! with every failure: the master, a cable, a bridge, lost synchronisation frames, a babbling talker. Clocks drift, hosts and sources jitter, slots are as short as may be or longer, of every
-//! cycle or every n-th; what does not fit together is unbounded and counted, so that the search is seen
-//! to have found bounds.
+//! `TAUTWIRE_CASES` sets the number of networks, `TAUTWIRE_SEED` draws one; each is run without a failure and with
+//! every failure: the master, a cable, a bridge, lost synchronisation frames, a babbling talker. Clocks drift, hosts
+//! and sources jitter, slots are as short as possible or longer, of every cycle or every n-th; combinations that do
+//! not fit together are unbounded and counted, so that the search is seen to have found bounds.
 
 use tautwire_generate::{TdmaFailure, random_tdma, retagged, seeds};
 use tautwire_sim::DropReason;
@@ -81,7 +81,8 @@ fn no_frame_is_beyond_its_bounds_whatever_its_tag() {
     assert!(seeds.len() < 20 || bounded >= seeds.len() as u64, "there are bounds to hold: {bounded}");
 }
 
-/// Two stations with one thread each for all that they receive and send: `a` asks `b`, which also hears four others.
+/// Two stations with one thread each for all that they receive and send: `a` sends requests to `b`, which also
+/// receives frames of four others.
 fn with_threads(service: u64, interval: u64) -> tautwire_workbench::Network {
     let others = ["p", "q", "r", "t"];
     let all = |line: &dyn Fn(&str, usize) -> String| -> String {
@@ -131,7 +132,7 @@ tdma:\n  cycle: 1 ms\n  synchronisation: opening\n  slots:
     let application = order.listeners[0].application.as_ref().expect("its host takes time");
     let count = application.delay.count();
     assert!(count > 5);
-    // To the nanosecond: stations reckon slots by frames whose way is known.
+    // To the nanosecond: stations compute slots from frames whose travel time is known.
     let ns = |sum: tautwire_units::Duration| (sum.as_ps() / count + 500) / 1_000;
     let [source, switch] = [order.hops[0].sums, order.hops[1].sums];
     let (line, tag) = ((512 + 8) * 80, 4 * 80);
@@ -242,7 +243,7 @@ tdma:\n  cycle: 1 ms\n  synchronisation: opening\n  slots:
     assert!(backlog(stations) > 1);
 }
 
-/// A network of a seed, and how many cycles a standby opens beside a master that lives.
+/// A network of a seed, and how many cycles a standby opens simultaneously with a living master.
 fn opened_by_both(seed: u64) -> (tautwire_workbench::Network, u64) {
     let network = network(&random_tdma(seed, TdmaFailure::BitErrorsWithStandby));
     let observation = simulate(&network, &mut Options { seed: Some(seed), ..Options::default() });
@@ -333,7 +334,7 @@ fn what_is_divided_for_good_has_bounds() {
             let more = proven(&found, stream)
                 .expect(gone)
                 .saturating_sub(proven(&intact, stream).expect("nothing fails"));
-            // A slot of waiting, and what the standby's own reckoning errs.
+            // A slot of waiting, and the error of the standby's own clock.
             assert!((900..1_200).contains(&(more.as_ps() / 1_000_000)), "{gone}: {more}");
         }
         assert!(run_slots(&network, &found, 1).wrong.is_empty());

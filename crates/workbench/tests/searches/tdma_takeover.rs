@@ -48,7 +48,7 @@ fn the_time_without_a_cycle_is_stated_and_observed() {
     assert_eq!(seen(&intact).takeover, None);
 }
 
-/// A master that stops before the standby has heard of a cycle leaves nobody to open one: nothing is proven, and nobody does.
+/// A master that stops before the standby has received a cycle leaves no station to open one: nothing is proven, and none does.
 #[test]
 fn a_master_that_stops_unheard_has_no_takeover() {
     for (fails, is_bounded) in [(0, false), (1_999, false), (2_001, true)] {
@@ -121,7 +121,7 @@ fn the_bound_with_a_failing_master_is_the_bound_without_and_the_takeover_time() 
     assert!(observed > 0 && taken > 0, "{observed} observed, {taken} standbys take over");
 }
 
-/// Whatever fails beside a standby, it opens its first cycle as soon as is stated.
+/// Whatever fails in a network with a standby, it opens its first cycle as soon as is stated.
 #[test]
 fn no_standby_takes_over_later_than_stated() {
     let mut taken = 0;
@@ -185,7 +185,7 @@ run: {{duration: 60 ms}}\nstreams:
     ))
 }
 
-/// By which rule a kind of failure is reckoned, and what it adds to the bound of the last stream; picoseconds.
+/// The rule for the cost of a kind of failure, and what it adds to the bound of the last stream; picoseconds.
 fn cost_of(network: &Network, failure: Failure) -> (CostRule, u64) {
     let costs = failure_costs(network).expect("something fails");
     let cost = costs.kinds.iter().find(|cost| cost.failure == failure).expect("it is described");
@@ -193,9 +193,10 @@ fn cost_of(network: &Network, failure: Failure) -> (CostRule, u64) {
     (cost.rule.clone().expect("proven"), added.as_ps())
 }
 
-/// By hand: a cut for good costs the slot of a cycle, and so one cycle of waiting; beside what comes back, and lost frames, a frame waits
-/// for its lifetime instead of a cycle. Where a standby opens cycles, its frames' way to the master is in the error of a slot, for the
-/// master knows no travel; where both open them, so is the other's frame at each of two ports, for the frames of either.
+/// By hand: a cut for good costs the slot of a cycle, and so one cycle of waiting; with failures that are repaired,
+/// and lost frames, a frame waits for its lifetime instead of a cycle. Where a standby opens cycles, its frames' path
+/// to the master is in the error of a slot, because the master knows no travel time; where both open them, so is the
+/// other's frame at each of two ports, for the frames of either.
 #[test]
 fn what_lost_links_and_lost_frames_add_is_as_by_hand() {
     // All clocks are perfect, and frames tagged: 68 octets, with a preamble, and with a gap.
@@ -235,7 +236,7 @@ fn failures_of_several_kinds_are_stated_alone_and_together() {
     // What is stated of a master that stops is what is stated of it before it does.
     assert_eq!(costs.kinds[0].added, takeover(&network).expect("a standby").added);
     assert_eq!(failure_costs(&exact(true, "", "", "")), None, "nothing fails");
-    // Beside a standby of which nobody says how many frames it misses nothing is proven, and that is said.
+    // With a standby without a limit of missed frames nothing is proven, and that is reported.
     let unsaid = network.altered(|parts| {
         let tdma = parts.tdma.as_mut().expect("slots");
         tdma.standby.as_mut().expect("a standby").lost_in_a_row = None;

@@ -1,7 +1,8 @@
-//! The search for a tuned description that is not what is told: random networks with deadlines a little below their bounds.
+//! The search for a tuned description that differs from the report about it: random networks with deadlines a little
+//! below their bounds.
 //!
-//! What is written is proven by bounds, and differs from what was given in the values that are told, and in nothing else. What was
-//! proven stays proven, and what had a bound keeps one.
+//! The written description is proven by bounds, and differs from the given one in the reported values, and in nothing
+//! else. What was proven stays proven, and what had a bound keeps one.
 //!
 //! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
 
@@ -34,7 +35,7 @@ fn drawn(seed: u64) -> Option<String> {
     (deadlines > 0).then_some(text)
 }
 
-/// What differs from what is told, in words.
+/// Differences from the report, in words.
 fn faults(text: &str, tuned: &Tuned) -> String {
     let mut faults = String::new();
     let Some(found) = &tuned.text else { return faults };
@@ -53,7 +54,7 @@ fn faults(text: &str, tuned: &Tuned) -> String {
             faults.push_str("a bound is lost\n");
         }
     }
-    // Put back, the values that are told make the text as it was.
+    // Put back, the reported values make the text as it was.
     let mut back = found.clone();
     let settings = tautwire_workbench::grammar().settings("drawn", &back).expect("well formed");
     let mut old = std::collections::BTreeMap::new();

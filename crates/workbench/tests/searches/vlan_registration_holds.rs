@@ -1,8 +1,9 @@
-//! What MVRP promises in any network: random ones seek the opposite.
+//! What MVRP guarantees in any network: a search through random ones for a counterexample.
 //!
-//! `TAUTWIRE_CASES` sets the number of networks, `TAUTWIRE_SEED` draws one. A VLAN is registered at a port of a bridge soon after a station
-//! behind it wants it, stays so while one does, and ends soon after none does. Which stations are behind a port comes from the
-//! links alone. No frame and no MRPDU is later than its bound, where cables are lost as well.
+//! `TAUTWIRE_CASES` sets the number of networks, `TAUTWIRE_SEED` draws one. A VLAN is registered at a port of a bridge
+//! soon after a station behind it declares it, stays so while one does, and ends soon after none does. Which stations
+//! are behind a port comes from the links alone. No frame and no MRPDU is later than its bound, where cables are lost
+//! as well.
 
 use tautwire_generate::{random_vlan_registration, seeds};
 use tautwire_model::network::{NodeIndex, NodeKind, PortIndex};
