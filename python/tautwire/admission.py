@@ -16,7 +16,7 @@ __all__ = ["Admission"]
 class Admission:
     """Decides which streams of a network may run together.
 
-    Nothing is admitted at first, or what the log in ``state`` says. A decision is a dictionary with
+    Nothing is admitted at first, or what the log in ``state`` contains. A decision is a dictionary with
     ``outcome`` (``"granted"``, ``"partly"``, ``"refused"``, ``"wrong"``), ``admitted`` and, where there are such,
     ``withdrawn``, ``refused`` (a list of ``stream``, ``reason`` and, with ``suggest``, ``fits``) and ``error``.
 
@@ -95,7 +95,7 @@ class Admission:
         best_effort
             In their order, each that can be admitted is.
         suggest
-            Whether a refusal says in ``fits`` which payload, interval, rate or deadline would have fitted.
+            Whether a refusal gives in ``fits`` the payload, interval, rate or deadline that would have fitted.
         id
             Name of the request: asked again, it is answered as the first time and not done again.
         """

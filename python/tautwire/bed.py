@@ -71,7 +71,7 @@ class BedMessages:
     round_trip
         From the sender to the sender, by all ways back.
     links
-        The way, link by link; a relay's stand behind those of what it relays.
+        The path, link by link; the links of a relay come after those of what it relays.
     """
 
     id: int

@@ -13,8 +13,8 @@ A study is a folder ``papers/<id>`` with
     before the run;
 ``data/first_verdicts.csv``, if there is one
     columns ``claim, verdict``: the verdicts that were expected before the very first run, where some
-    were written anew since. A claim that ends otherwise says so. They are from before there was a
-    verdict *not reproduced*, so *refuted* stands for both.
+    were written anew since. A claim that ends otherwise is marked. They are from before there was a
+    verdict *not reproduced*, so *refuted* includes both.
 
 ``python -m tautwire.claims papers/<id>`` runs it, prints every claim and ends with the line
 ``<id>: N confirmed, M refuted, J not reproduced, K not testable``. It exits with 0 if and only if
@@ -61,7 +61,7 @@ class Verdict(enum.Enum):
     """What became of a claim.
 
     ``REFUTED``: what the paper itself prints contradicts it, or arithmetic does. ``NOT_REPRODUCED``: it
-    was measured, and the model does not show it; that says something of the model.
+    was measured, and the model does not show it; that is a property of the model.
     """
 
     CONFIRMED = "confirmed"
@@ -71,10 +71,10 @@ class Verdict(enum.Enum):
 
 
 class Basis(enum.Enum):
-    """What a verdict rests on.
+    """The basis of a verdict.
 
     ``PREDICTED``: nothing was read off the figure to make the model. ``CALIBRATED``: the model was
-    fitted on it, or one of several readings was chosen with it in sight, so that it agrees says little.
+    fitted on it, or one of several readings was chosen with it in sight, so agreement proves little.
     ``BY_CONSTRUCTION``: the mechanism is built so, and the run shows that it was built right.
     ``NONE``: nothing was run.
     """
@@ -115,11 +115,11 @@ class Outcome:
     Parameters
     ----------
     paper
-        What the paper says, with its figures.
+        The statement of the paper, with its figures.
     ours
         What was found here, with its figures.
     holds
-        Whether the second agrees with the first; ``None`` if it cannot be told.
+        Whether the second agrees with the first; ``None`` if that is not known.
     printed
         Whether the figures that the paper prints meet the claim themselves: asked of them by the same
         check, or ``True`` for a fact that was observed and not printed in figures. ``None`` if arithmetic
@@ -232,7 +232,7 @@ class Study:
         return [Claim(row["claim"], row["statement"], row["place"]) for row in self.table("claims")]
 
     def expected(self) -> dict[str, Expected]:
-        """The expected verdicts; with ``full``, those of the column ``full`` where it says one."""
+        """The expected verdicts; with ``full``, those of the column ``full`` where it has one."""
         with open(self.folder / "verdicts.csv", newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
         return {row["claim"]: Expected(self.verdict(row), Basis(row["basis"]), row["reason"]) for row in rows}
@@ -289,7 +289,7 @@ def load_module(folder: Path) -> ModuleType:
     path = folder / "study.py"
     if not path.is_file():
         raise FileNotFoundError(f"{path} does not exist")
-    # The study finds its helpers beside it, and so do worker processes, which take over the path.
+    # The study finds its helpers in its folder, and so do worker processes, which take over the path.
     sys.path.insert(0, str(folder.resolve()))
     spec = importlib.util.spec_from_file_location("study", path)
     assert spec is not None and spec.loader is not None, path
@@ -315,7 +315,7 @@ def checks(module: ModuleType) -> dict[str, Check]:
 class Finding:
     """A claim, what was found, what was expected, and what was before the very first run if that is kept.
 
-    ``left_out`` says what is missing, if the claim was not run for that.
+    ``left_out`` names what is missing, if the claim was not run because of that.
     """
 
     claim: Claim
@@ -358,7 +358,7 @@ def run(study: Study, only: Sequence[str] = (), progress: TextIO | None = None) 
     -------
     list of Finding
         One for each claim. A claim without a function is not testable; one whose function raises
-        is refuted, says by what, and is never as expected; one that raises :class:`Missing` is left out.
+        is refuted, with the reason, and is never as expected; one that raises :class:`Missing` is left out.
     """
     tests = checks(load_module(study.folder))
     expected, first = study.expected(), study.first_expected()
@@ -410,7 +410,7 @@ def finish(study: Study) -> End:
             part(study)
         except Missing as missing:
             left_out.append(f"{missing}: {name}")
-        except Exception as error:  # the verdicts are told all the same
+        except Exception as error:  # the verdicts are printed all the same
             traceback.print_exc()
             failed.append(f"{type(error).__name__}: {error}: {name}")
     return End(tuple(left_out), tuple(failed))

@@ -119,7 +119,7 @@ class File(Traffic):
 
 @dataclass(frozen=True)
 class Shaper(Part):
-    """What ATS schedulers, and the talker if told so, hold a stream to."""
+    """The limits that ATS schedulers, and the talker if stated, enforce on a stream."""
 
     committed_information_rate: str
     committed_burst_size: str
@@ -188,7 +188,7 @@ def _key(key: Any) -> Any:
 
 
 class Verbatim(str):
-    """A key that stands in the description as it is written: a name may have an underscore."""
+    """A key that the description has as it is written: a name may have an underscore."""
 
     __slots__ = ()
 
@@ -248,7 +248,7 @@ class Description:
     name
         Name of the network.
     **settings
-        Keys of the whole description, as ``defaults`` or ``run``.
+        Further keys of the description, as ``defaults`` or ``run``.
 
     Examples
     --------

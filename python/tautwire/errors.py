@@ -11,7 +11,7 @@ __all__ = ["DescriptionError", "Diagnostic", "FileError", "TautwireError", "Unkn
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """A fault of a description, and where it stands.
+    """A fault of a description, and its place.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class Diagnostic:
     message
         What is wrong.
     help
-        What would be right, if that can be told.
+        The remedy, if one is known.
     path
         The file or the name of the text.
     line, column

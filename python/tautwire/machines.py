@@ -23,7 +23,7 @@ class AtsSchedulers:
     quantum_ps
         Step of the scheduler's clock.
     charged_overhead_octets
-        Octets that are charged beside a frame's own.
+        Octets that are charged in addition to a frame's own.
     processing_delay_max_ps
         Added to every eligibility time.
 
@@ -119,7 +119,7 @@ class CreditBasedShaper:
         return self._shaper.replay(list(times_ps), list(waiting), list(transmit_until_ps))
 
     def settle(self, time_ps: int, waiting: bool) -> int:
-        """Credit at a time in 1e-12 bit, exactly; ``waiting`` says of the span before it whether frames waited."""
+        """Credit at a time in 1e-12 bit, exactly; ``waiting`` is true if frames waited during the span before it."""
         return self._shaper.settle(time_ps, waiting)
 
     def transmit(self, time_ps: int, until_ps: int) -> None:

@@ -25,7 +25,7 @@ class Network(Description):
     name
         Name of the network.
     **settings
-        Keys of the whole description in snake_case, as ``defaults``, ``devices`` or ``run``.
+        Further keys of the description in snake_case, as ``defaults``, ``devices`` or ``run``.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class Network(Description):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Keys of the whole description beside name, nodes, links and streams."""
+        """Keys of the description other than name, nodes, links and streams."""
         found: dict[str, Any] = self._part("settings")
         return found
 

@@ -42,7 +42,7 @@ class Results:
         self._core = core
 
     def __repr__(self) -> str:
-        """What was computed of which network, and how it stands, in a line."""
+        """The network, what was computed of it, and the verdict, in a line."""
         summary = self.summary
         said = [repr(summary["network"]), f"{len(summary['streams'])} streams"]
         if (run := summary.get("run")) is not None:
@@ -88,12 +88,12 @@ class Results:
         Parameters
         ----------
         folder
-            Where; a run folder that stands there is replaced, anything else is left alone.
+            Path of the folder; a run folder that is there is replaced, anything else is left unchanged.
 
         Raises
         ------
         FileError
-            It cannot be written, or something else stands there.
+            It cannot be written, or something else is there.
         """
         path = Path(folder)
         try:
@@ -210,14 +210,14 @@ class Bounds(Results):
 
 
 class BoundExplanation:
-    """What the bound of a stream is made of; ``str()`` tells it.
+    """The terms of a stream's bound; ``str()`` prints them.
 
     Attributes
     ----------
     hops : list of dict
         Per hop: ``port``, ``traffic_class``, ``delay_max_ps``, ``formula`` and its ``source``, the
         ``blocking`` frame, the streams of ``higher`` classes and of the ``same`` class with their bits
-        on the wire and rates, ``rate_left_bps`` beside the higher ones, and ``times_ps``, which add up
+        on the wire and rates, ``rate_left_bps`` after the higher ones, and ``times_ps``, which add up
         to the bound.
     """
 
@@ -541,7 +541,7 @@ def report(what: Results | str | os.PathLike[str], to: str | os.PathLike[str] | 
     Returns
     -------
     Path
-        Where it stands.
+        Its place.
 
     Raises
     ------
