@@ -1,11 +1,11 @@
 //! The egress port: queues, shapers and transmission selection of eight classes, composed
 //! (IEEE Std 802.1Q-2022, 8.6.6 to 8.6.8).
 //!
-//! In: frames, and the question what to send. Out: a frame, the time to ask again, or nothing.
-//! Selection is non-preemptive: the highest class that has an eligible frame, whatever waits below.
-//! Invariant: the answer of [`EgressPort::select`] changes only by an enqueue, by the end of the
-//! frame it gave out, or at the instant in [`Selection::Wait`], which may be early, never late.
-//! Not here: eligibility times (`ats.rs`), credit (`cbs.rs`), the frame itself.
+//! In: frames, and polls for the next one. Out: a frame, the time to poll again, or nothing. Selection is
+//! non-preemptive: the highest class that has an eligible frame, whatever waits below. Invariant: the answer of
+//! [`EgressPort::select`] changes only by an enqueue, by the end of the frame it gave out, or at the instant in
+//! [`Selection::Wait`], which may be early, never late. Not here: eligibility times (`ats.rs`), credit (`cbs.rs`), the
+//! frame itself.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -54,7 +54,7 @@ pub struct ClassConfig {
 }
 
 impl ClassConfig {
-    /// Whether frames stand in several lanes.
+    /// Whether frames are in several lanes.
     const fn has_several_lanes(&self) -> bool {
         self.order.has_lanes() && self.lanes > 1
     }
@@ -84,7 +84,7 @@ pub struct PortConfig {
     pub buffer: Option<SharedBuffer>,
     /// Whether a class commits one frame before the classes compete.
     pub two_stage: bool,
-    /// Octets beside the frame that credit-based shapers charge.
+    /// Octets that credit-based shapers charge in addition to the frame.
     pub credit_charged_overhead: Bytes,
     /// Time-triggered traffic, if any is sent here. Then no class is shaped, and frames are not committed
     /// before the classes compete.
@@ -95,7 +95,7 @@ pub struct PortConfig {
     pub gates: Option<GatesConfig>,
 }
 
-/// Octets of the wire that servers charge beside a frame: preamble and the least gap.
+/// Octets on the wire that servers charge in addition to a frame: preamble and the least gap.
 const SERVED_OVERHEAD: u32 = Bytes::MEDIA_OVERHEAD.get() as u32;
 
 /// Why a port does not take a frame.
@@ -114,13 +114,14 @@ pub enum Selection<F> {
     Transmit {
         /// The frame.
         frame: F,
-        /// How long it stood at the head of its queue with the line free: held by the credit of its class, by its gate, by its server, or
-        /// by slots of time-triggered traffic. What an eligibility time holds is known before, and not in it.
+        /// How long it was at the head of its queue with the line free: held by the credit of its class, by its gate,
+        /// by its server, or by slots of time-triggered traffic. Waiting for an eligibility time is known before, and
+        /// not included.
         held: Duration,
     },
-    /// Ask again then.
+    /// Poll again then.
     Wait(Instant),
-    /// Ask again after an enqueue.
+    /// Poll again after an enqueue.
     Idle,
 }
 
@@ -154,7 +155,7 @@ pub struct EgressPort<F> {
     occupied: u8,
     /// Bit *n*: class *n* has a credit-based shaper.
     shaped: u8,
-    /// Bit *n*: the frames of class *n* stand in lanes.
+    /// Bit *n*: the frames of class *n* are in lanes.
     in_lanes: u8,
     two_stage: bool,
     /// Time-triggered traffic (`port/integrated.rs`).
@@ -163,7 +164,7 @@ pub struct EgressPort<F> {
     arbiter: Option<Box<Arbiter<F>>>,
 }
 
-/// What decides beside the classes themselves; one place for all, so that a port without asks once.
+/// Arbiters other than the classes themselves; one field for all, so that a port without any tests it once.
 #[derive(Clone, Debug)]
 enum Arbiter<F> {
     /// Frames wait here and the classes but count.
@@ -176,8 +177,8 @@ impl<F: QueuedFrame> EgressPort<F> {
     /// An idle port.
     ///
     /// # Panics
-    /// If the rate is zero, or an idleSlope is zero or above the rate, or if time-triggered traffic stands
-    /// beside shapers or two stages, or gates beside any of these or servers.
+    /// If the rate is zero, or an idleSlope is zero or above the rate, or if time-triggered traffic is combined with
+    /// shapers or two stages, or gates with any of these or servers.
     #[must_use]
     pub fn new(config: PortConfig) -> Self {
         let rate = config.rate;
@@ -508,7 +509,7 @@ impl<F: QueuedFrame> EgressPort<F> {
         self.octets
     }
 
-    /// Time with the line taken so far, the frame under way whole.
+    /// Time for which the line is occupied so far, including the complete frame in transmission.
     #[must_use]
     pub const fn busy(&self) -> Duration {
         self.busy
@@ -623,7 +624,7 @@ impl<F: QueuedFrame> EgressPort<F> {
         }
     }
 
-    /// Sends the first frame of a lane; `gated` says whether something may have kept a frame of any class from the free line.
+    /// Sends the first frame of a lane; `gated`: something may have kept a frame of any class from the free line.
     #[inline]
     fn transmit(&mut self, index: usize, lane: usize, now: Instant, gated: bool) -> Selection<F> {
         let bit = 1 << index;

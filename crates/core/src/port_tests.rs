@@ -189,8 +189,7 @@ fn full_queues_discard_and_count() {
 }
 
 proptest::proptest! {
-    /// Asking when nothing can have changed changes nothing: the starts are the same with a question
-    /// at every nanosecond-grid point between.
+    /// Polling when nothing can have changed changes nothing: the starts are the same with a poll at every nanosecond between.
     #[test]
     fn early_and_repeated_questions_do_nothing(
         offers in proptest::collection::vec((0_u64..40_000, 0_u16..3, 0_u64..60_000, 0_u8..8, 64_u32..1_523), 1..25),

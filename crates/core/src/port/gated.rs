@@ -101,7 +101,7 @@ impl<F: QueuedFrame> EgressPort<F> {
         }
     }
 
-    /// The gates follow this time from `now` on. The port is then asked what to do.
+    /// The gates follow this time from `now` on. The port must be polled after that.
     pub fn follow(&mut self, now: Instant, time: GateTime) {
         self.settle_gates(now);
         if let Some(gated) = self.gated_mut() {
@@ -109,7 +109,7 @@ impl<F: QueuedFrame> EgressPort<F> {
         }
     }
 
-    /// A new list is set at `now`. The port is then asked what to do.
+    /// Sets a new list at `now`. The port must be polled after that.
     ///
     /// # Panics
     /// If the list has no entry.
@@ -236,8 +236,8 @@ impl<F: QueuedFrame> EgressPort<F> {
         (from < until).then_some(from)
     }
 
-    /// When to look at the credit of a class again that would be enough at `at`: it may stand still before. None if its gate does not
-    /// open any more.
+    /// When to check again the credit of a class that would be enough at `at`: it may be frozen before. None if its
+    /// gate does not open any more.
     fn credit_next(&self, gated: &Gated, class: usize, now: Instant, at: Instant) -> Option<Instant> {
         let gates = &gated.gates;
         if !gates.is_open(class) && gated.credit.frozen_when_closed {
@@ -252,7 +252,7 @@ impl<F: QueuedFrame> EgressPort<F> {
             return Some(at);
         }
         let close = gates.close_by(class, at);
-        // In the guard band it stands still up to the close.
+        // In the guard band it is frozen until the close.
         if gated.credit.frozen_in_guard_band
             && self.guard_band(gated, class, at).is_some_and(|from| from <= now)
         {

@@ -48,8 +48,8 @@ fn config(parameters: GateParameters) -> PortConfig {
     }
 }
 
-/// Frames with the nanosecond at which each comes; the starts of those that are sent, in order, until nothing is left to be done. The port
-/// is asked at every wake-up that it wants, and at every arrival.
+/// Frames with the nanosecond at which each comes; the starts of those that are sent, in order, until nothing is left
+/// to be done. The port is polled at every wake-up that it requests, and at every arrival.
 fn run(port: &mut EgressPort<Frame>, arrivals: &[(u64, Frame)]) -> Vec<(Frame, u64)> {
     let mut sent = Vec::new();
     let mut coming = arrivals.iter().peekable();
@@ -167,7 +167,7 @@ fn positive_credit_is_kept_behind_a_closed_gate() {
     );
 }
 
-/// The slope of the open time begins with the list: a class that waits for its credit is asked again then.
+/// The slope of the open time begins with the list: a class that waits for its credit is checked again then.
 #[test]
 fn a_list_that_begins_gives_its_slope_at_once() {
     let mut parameters = list(1_000, &[(&[5], 500), (&[0], 500)]);

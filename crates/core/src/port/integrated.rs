@@ -1,10 +1,10 @@
-//! An egress port with time-triggered traffic beside that of its classes (SAE AS6802).
+//! An egress port with time-triggered traffic in addition to that of its classes (SAE AS6802).
 //!
-//! Frames whose point has come go before all others. By timely block no other frame begins that would not
-//! end before the next point; by shuffling the time-triggered frame waits for the one under way; by
-//! preemption it cuts that one, which goes back to the head of its queue. Invariants: a frame that is cut is
-//! the next of its lane; a lower class may go where a higher one's frame does not fit before a point, for
-//! that ends before the point too.
+//! Frames whose point has come go before all others. With timely block no other frame begins that would not end before
+//! the next point; with shuffling the time-triggered frame waits for the one in transmission; with preemption it cuts
+//! that one, which goes back to the head of its queue. Invariants: a frame that is cut is the next of its lane; a
+//! lower class may go where a higher one's frame does not fit before a point, because its frame ends before the point
+//! too.
 
 use tautwire_units::{Bytes, Duration, Instant};
 
@@ -67,8 +67,8 @@ impl<F: QueuedFrame> EgressPort<F> {
         held
     }
 
-    /// The node's clock, which reads `now`, is `correction` picoseconds behind network time. The port is
-    /// then asked what to do. Nothing for a port without time-triggered traffic and without gates.
+    /// The node's clock, which reads `now`, is `correction` picoseconds behind network time. The port must be polled
+    /// after that. No effect at a port without time-triggered traffic and without gates.
     pub fn synchronise(&mut self, now: Instant, correction: i64) {
         if let Some(integrated) = &mut self.integrated {
             integrated.dispatcher.synchronise(now, correction);
@@ -134,7 +134,7 @@ impl<F: QueuedFrame> EgressPort<F> {
         self.busy_until = free;
     }
 
-    /// When a port with a frame under way is to be asked again, if that is before its end.
+    /// When a port with a frame in transmission is to be polled again, if that is before its end.
     #[must_use]
     pub fn next_look(&self) -> Option<Instant> {
         self.integrated.as_ref()?.dispatcher.next_look()
@@ -231,7 +231,7 @@ mod tests {
         port_of(integration, empty, u32::MAX)
     }
 
-    /// The same with so many frames in each class at most, the oldest of which give way.
+    /// The same with so many frames in each class at most, of which new ones replace the oldest.
     fn port_of(integration: Integration, empty: EmptySlot, frames: u32) -> EgressPort<Frame> {
         let limit = QueueLimit { frames, ..QueueLimit::NONE };
         let classes = ClassConfig { limit, discards_oldest: true, ..ClassConfig::default() };
@@ -343,7 +343,7 @@ mod tests {
         assert_eq!(port.cut(us(100)), None);
     }
 
-    /// Frames that wait for a point count in their class, and were taken for frames that stand in its queue.
+    /// Frames that wait for a point count in their class, and were taken for frames in its queue.
     #[test]
     fn an_evicted_frame_leaves_those_that_wait_for_a_point() {
         let mut port = port_of(Integration::TimelyBlock, EmptySlot::Kept, 2);
