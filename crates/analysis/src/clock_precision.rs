@@ -9,7 +9,6 @@
 //!   is `n` intervals less the longest exchange;
 //! - the error of the link's delay is half of `w_(i-1) + w_i`, plus half of the duration of an exchange times `ρ`,
 //!   plus half of the asymmetry of both directions that is not configured;
-//!   of both ways that is not told;
 //! - a sync is stamped when it leaves and when it comes: `apart(i - 1, i)`;
 //! - what passes between is stretched by rates that are off by the sum of `ρ` up to here: the residence in every bridge, and at the end
 //!   the time since the last sync left, three intervals of sync at most.

@@ -12,6 +12,7 @@
 //!             contribution.rs arrivals, per class and lane (curve.rs, line_shaping.rs)
 //!             port.rs         queueing delay (strict_priority.rs, busy_period.rs, credit_based.rs,
 //!                             all in the form of queue_bound.rs)
+//! ```
 //!
 //! Everything is integers; every rounding is to the side on which a bound stays a bound. Bits are
 //! those of the wire (frame, preamble, gap) unless a name says charged. A bound is from the talker's
