@@ -71,7 +71,7 @@ struct Scheduler {
 }
 
 impl Scheduler {
-    /// LengthRecoveryDuration. Most streams have frames of one length: what the last one took is kept, for it may need a division.
+    /// LengthRecoveryDuration. Most streams have frames of one length: the last value is kept, because a new one may need a division.
     #[inline]
     fn recovery(&mut self, charged: u64) -> FineTime {
         if self.last.0 != charged {

@@ -85,7 +85,7 @@ impl CreditBasedShaper {
         }
     }
 
-    /// Brings it up to `now` with the gate of its class shut: what was started is charged, and nothing else changes (8.6.8.2).
+    /// Updates the credit to `now` with the gate of its class closed: what was started is charged, and nothing else changes (8.6.8.2).
     pub fn stand_still(&mut self, now: Instant) {
         if now > self.settled {
             self.spend(self.transmit_end.min(now));

@@ -215,7 +215,7 @@ impl<F: Copy> Class<F> {
         first.or(self.rest.lanes.head(lane)).expect("an occupied class has a head")
     }
 
-    /// Puts a frame back that was sent in vain: it goes before all others of its lane.
+    /// Puts a frame back whose transmission was cut: it goes before all others of its lane.
     pub(crate) fn put_back(&mut self, lane: usize, frame: Waiting<F>, octets: u32, in_lanes: bool) {
         if in_lanes {
             self.rest.lanes.push_front(lane, frame);

@@ -1,11 +1,12 @@
-//! What a control machine is to whoever drives it, in a run or on an interface.
+//! The interface between a control machine and its driver, in a run or on an interface.
 //!
-//! A machine is one node's part in a protocol. It handles events at the readings of its node's clock, gives octets that ports are to
-//! send, and has a deadline for what time alone brings about. It knows neither who drives it nor what carries its frames; frames are the
-//! octets behind their type, as a capture shows them. Ports are counted among those of the node that the protocol uses.
+//! A machine is one node's part in a protocol. It handles events at the readings of its node's clock, gives octets
+//! that ports are to send, and has a deadline for actions that only depend on time. It knows neither its driver nor
+//! the transport of its frames; frames are the octets after their type, as a capture shows them. Ports are counted
+//! among those of the node that the protocol uses.
 //!
-//! Not here: processing times, stamps, links and nodes that fail (the runner of machines); what a result means to the data
-//! plane (the mechanism's attachment).
+//! Not here: processing times, stamps, links and nodes that fail (the runner of machines); the effect of a result on
+//! the data plane (the mechanism's attachment).
 
 use alloc::vec::Vec;
 
@@ -70,7 +71,7 @@ pub struct Output {
 pub struct Addresses {
     /// Destination address.
     pub destination: MacAddress,
-    /// Who made it.
+    /// Source address.
     pub source: MacAddress,
 }
 

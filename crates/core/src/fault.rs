@@ -28,7 +28,7 @@ pub enum PlantedFault {
     OneSchedulerGroup,
     /// ProcessingDelayMax is added twice.
     ProcessingDelayTwice,
-    /// Other traffic takes no heed of time-triggered slots. Found by the search of these networks alone.
+    /// Other traffic ignores time-triggered slots. Only the search of these networks finds it.
     GuardForgotten,
     /// A virtual link lets a frame go every half of its BAG.
     HalfBag,
@@ -60,7 +60,7 @@ pub enum PlantedFault {
     CliquesSummed,
     /// A master that stays tentative takes no acknowledgement.
     AcknowledgementIgnored,
-    /// idleSlope falls as soon as a reservation is given back. Found by the search of reserved networks alone.
+    /// idleSlope falls as soon as a reservation is released. Only the search of reserved networks finds it.
     SlopeLoweredAtOnce,
     /// A server's frame may run over the end of its window. These are found by the search of HaRTES networks alone.
     WindowOverrun,
@@ -72,7 +72,7 @@ pub enum PlantedFault {
     PoolsForgotten,
     /// The ACMaster acknowledges before all switches have replied.
     AcknowledgedEarly,
-    /// What is given back stays in the switches.
+    /// A released stream stays in the switches.
     NotTakenOut,
     /// A switch derives servers that hold one message of their stream.
     ServerOfOneMessage,

@@ -1,4 +1,5 @@
-//! Times in ticks and parts of a tick, for what must not drift: the durations of frames at a rate that no tick divides.
+//! Times in ticks and parts of a tick, without accumulated rounding: for the durations of frames at a rate that does
+//! not divide the tick.
 //!
 //! Invariants: the parts are less than a tick, so times of one scale compare by their fields in order; sums and
 //! differences are exact; a change of scale rounds by less than a part, to the late side. Not here: durations in whole

@@ -46,7 +46,7 @@ impl OctetTime {
         u64::try_from(ticks).expect("a duration of at most 2^64 ticks")
     }
 
-    /// What `octets` last, rounded up, for a time in picoseconds.
+    /// The duration of `octets`, rounded up, as a time in picoseconds.
     #[inline]
     #[must_use]
     pub fn duration_ceil(self, octets: Bytes) -> Duration {

@@ -39,7 +39,7 @@ pub trait QueuedFrame: Copy {
 /// How a class is built.
 #[derive(Clone, Debug)]
 pub struct ClassConfig {
-    /// Its shaper; none: strict priority, or ATS, whose frames bring their eligibility times.
+    /// Its shaper; none: strict priority, or ATS, whose frames have eligibility times.
     pub idle_slope: Option<BitRate>,
     /// Order between frames of several lanes.
     pub order: LaneOrder,
@@ -224,12 +224,12 @@ impl<F: QueuedFrame> EgressPort<F> {
         self.take(now, lane, eligible, frame, false)
     }
 
-    /// As [`EgressPort::enqueue`], for a frame that it has just not taken because the queue is full: a class that discards
-    /// the oldest gives frames from the head of its queue to `lost` until there is room. Each counts as discarded.
+    /// As [`EgressPort::enqueue`], for a frame that was not taken because the queue is full: a class that discards the
+    /// oldest gives frames from the head of its queue to `lost` until there is room. Each counts as discarded.
     ///
     /// # Errors
-    /// Why it is not taken: the class discards the newest, the frame alone is above the limit, what waits is committed, or
-    /// the buffer is full.
+    /// Why it is not taken: the class discards the newest, the frame alone is above the limit, all waiting frames are
+    /// committed, or the buffer is full.
     #[cold]
     pub fn enqueue_over(
         &mut self,
@@ -359,7 +359,7 @@ impl<F: QueuedFrame> EgressPort<F> {
         self.busy_until
     }
 
-    /// Keeps the port from selecting before `until`, for a stage behind it that is slower than the line.
+    /// Keeps the port from selecting before `until`, because of a stage after it that is slower than the line.
     pub fn hold_until(&mut self, until: Instant) {
         if until > self.busy_until {
             self.busy += until.since(self.busy_until);

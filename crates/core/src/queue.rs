@@ -1,8 +1,8 @@
 //! FIFO queues of one traffic class: one, or one per lane (reception port or scheduler group).
 //!
-//! A lane keeps its order, but for the eligibility-ordered queue of ATS, which keeps the order of
-//! eligibility times and, among equal ones, of arrival. Not here: limits (`buffer.rs`), shapers
-//! (`cbs.rs`, `ats.rs`), the order between classes (`port.rs`).
+//! A lane keeps its order, except for the eligibility-ordered queue of ATS, which keeps the order of eligibility times
+//! and, among equal ones, of arrival. Not here: limits (`buffer.rs`), shapers (`cbs.rs`, `ats.rs`), the order between
+//! classes (`port.rs`).
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -152,8 +152,8 @@ impl<F: Copy> Lanes<F> {
         taken
     }
 
-    /// Takes the head of a lane, or of the first lane that has one if it is empty, in place of a newer frame: nobody's turn
-    /// changes by that.
+    /// Takes the head of a lane, or of the first lane that has one if it is empty, in place of a newer frame: the
+    /// turns of the lanes do not change.
     #[cold]
     pub(crate) fn evict(&mut self, lane: u16, idle: u64) -> Option<Waiting<F>> {
         let mut others = self.others.iter_mut().flat_map(|others| others.lanes.iter_mut());

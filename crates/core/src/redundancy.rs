@@ -1,12 +1,12 @@
 //! Integrity checking and redundancy management at the receiver of a virtual link
 //! (ARINC 664 part 7, 3.2.6), and of a time-triggered one (SAE AS6802), whose frames have no numbers.
 //!
-//! In: the sequence number of a frame, the network that it came by, and when. Out: it is the first valid
-//! copy, or why it is not. Per network a frame is valid if its number is one of the two that follow the
-//! last one received there, or 0, or the first of all. Of the valid copies the first one wins: a number
-//! that does not follow the last one accepted is eliminated unless SkewMax has passed since then.
-//! Invariants: of two valid copies that come within SkewMax one is accepted; numbers are accepted in
-//! order. Not here: who numbers the frames (`virtual_link.rs`). Scenario: `scenarios/avionics.yaml`.
+//! In: the sequence number of a frame, its network, and its arrival time. Out: it is the first valid copy, or why it
+//! is not. Per network a frame is valid if its number is one of the two that follow the last one received there, or 0,
+//! or the first of all. Of the valid copies the first one is accepted: a number that does not follow the last one
+//! accepted is eliminated unless SkewMax has passed since then. Invariants: of two valid copies that come within
+//! SkewMax one is accepted; numbers are accepted in order. Not here: the numbering of frames (`virtual_link.rs`).
+//! Scenario: `scenarios/avionics.yaml`.
 
 use tautwire_units::{Duration, Instant};
 

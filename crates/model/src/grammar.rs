@@ -69,13 +69,13 @@ impl Grammar {
         codes::CATALOGUE.to_vec()
     }
 
-    /// The JSON Schema of a description, as `docs/schema/tautwire.schema.json` has it.
+    /// The JSON Schema of a description: the contents of `docs/schema/tautwire.schema.json`.
     #[must_use]
     pub fn schema(&self) -> serde_json::Value {
         schema::schema(self.shape())
     }
 
-    /// The reference of every key, as `docs/guide/description.md` has it.
+    /// The reference of every key: the contents of `docs/guide/description.md`.
     #[must_use]
     pub fn reference(&self) -> String {
         reference::reference(self.shape(), &self.fault_codes())

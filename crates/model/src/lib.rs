@@ -1,8 +1,8 @@
 //! The description of a network: text, spans, grammar, and the resolved [`Network`].
 //!
-//! [`load`] reads a description and gives the network or all its faults at once, each with its place
-//! and a remedy; a [`Grammar`] knows sections of mechanisms too. Nothing outside this crate reads a description, and nothing but it makes a
-//! [`Network`], so nothing behind it can be invalid.
+//! [`load`] reads a description and gives the network or all its faults at once, each with its place and a remedy; a
+//! [`Grammar`] knows sections of mechanisms too. Only this crate reads descriptions and makes a [`Network`], so every
+//! `Network` is valid.
 //!
 //! ```text
 //!  text ──► parse ──► Draft ──► resolve ──► Resolved ──► check, complete ──► Network

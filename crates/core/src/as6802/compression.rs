@@ -1,8 +1,8 @@
-//! The compression function (SAE AS6802): from the points at which frames of several masters are permanent to
-//! one point that no faulty few of them can pull away.
+//! The compression function (SAE AS6802): from the points at which frames of several masters are permanent to one
+//! point, which a limited number of faulty masters cannot shift beyond those of the others.
 //!
-//! The first frame opens an observation window; as long as a window brings a frame another one follows, up to
-//! one more than masters may be faulty. Then the points are averaged, the outermost left out.
+//! The first frame opens an observation window; each window in which a frame comes is followed by another one, up to
+//! one more than the number of masters that may be faulty. Then the points are averaged, without the outermost ones.
 
 use alloc::vec::Vec;
 

@@ -219,7 +219,7 @@ impl CompressionMaster {
     }
 
     fn leave(&mut self, at: Instant, frame: ProtocolControlFrame) {
-        // Nobody starts a network that runs, also if its clock was set only since the frame came.
+        // A network that runs is not started again, even if this clock was set only since the frame came.
         if frame.kind != PcfType::Integration && self.cycle(at).is_some() {
             return;
         }

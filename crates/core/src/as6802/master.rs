@@ -450,7 +450,7 @@ impl SynchronisationMaster {
         self.listen(at);
     }
 
-    /// Looks at the frames of the cycle: who is there, and what time it is.
+    /// Evaluates the frames of the cycle: members and time.
     fn evaluate(&mut self, at: Instant) {
         self.evaluated = true;
         let members = self.membership().count_ones();

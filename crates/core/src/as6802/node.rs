@@ -17,8 +17,8 @@ use super::{
     SynchronisationMaster,
 };
 
-/// Integration cycles without network time behind giving way: one until who missed a frame has seen that the masters
-/// of its cluster are silent, and one for the look at that.
+/// Integration cycles without network time after it follows another cluster: one until a node that missed a frame has
+/// detected that the masters of its cluster are silent, and one for the evaluation of that.
 const HOLD: u64 = 2;
 
 /// A node's part in its own cluster.
@@ -30,7 +30,7 @@ pub enum PartConfig {
     Compression(CompressionConfig),
 }
 
-/// Who made a frame.
+/// The maker of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Maker {
     /// The synchronisation master of this bit of the membership.
@@ -123,7 +123,7 @@ impl SyncNode {
         }
     }
 
-    /// A frame has come; who it is not meant for takes no notice.
+    /// Receives a frame; a frame for other nodes is ignored.
     pub fn receive(&mut self, now: Instant, maker: Maker, frame: ProtocolControlFrame) {
         self.advance(now);
         if let Maker::Compression(channel) = maker {

@@ -1,7 +1,8 @@
-//! A node of a synchronised network as frames see it: their octets in and out, makers by their addresses, the cables before its ports.
+//! A node of a synchronised network at the level of frames: octets in and out, makers by their addresses, the cables of its ports.
 //!
-//! Invariant: a frame that cannot be read, or whose maker is not known, changes nothing. Not here: what frames mean (`node.rs`), how
-//! long a node that passes one on had it, but for what is written then ([`pass`]).
+//! Invariant: a frame that cannot be parsed, or whose maker is not known, changes nothing. Not here: the effects of
+//! frames (`node.rs`), the residence time in a node that forwards a frame, except for writing it into the frame
+//! ([`pass`]).
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;

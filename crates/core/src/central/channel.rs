@@ -29,7 +29,7 @@ pub struct Segment<M> {
     pub acknowledges: u32,
 }
 
-/// What a frame brings.
+/// The contents of a frame.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Heard<M> {
     /// The other end has restarted since the last frame.

@@ -37,7 +37,7 @@ pub struct StreamPaths {
     pub listeners: Vec<Path>,
 }
 
-/// Who speaks for the users.
+/// The entity that acts for the users.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum UserSide {
     /// A central user configuration, at this node.
@@ -328,7 +328,7 @@ impl Controller {
         }
     }
 
-    /// Brings a listener's reservation in line with what is wanted.
+    /// Adapts a listener's reservation to its request.
     fn settle(&mut self, pair: Pair) {
         let wanted = self.is_wanted(pair);
         let Some(listener) = self.listeners.get_mut(&pair) else { return };

@@ -305,7 +305,7 @@ mod tests {
         node
     }
 
-    /// Brings a frame of a node to another.
+    /// Delivers a frame of a node to another.
     fn bring(from: u32, to: &mut CentralNode, output: &Output) {
         let Output { ether_type, octets, .. } = output;
         let (source, destination) = (address(from), MacAddress::default());

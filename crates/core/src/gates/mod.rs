@@ -187,7 +187,7 @@ pub struct GatesConfig {
     pub parameters: GateParameters,
     /// How frames are kept from being sent while their gates shut.
     pub guard: GuardPolicy,
-    /// Octets of the largest frame that each class takes, for the guard that keeps all of them off.
+    /// Octets of the largest frame of each class, for the guard that holds all of them back.
     pub frame_max: [u32; 8],
     /// Largest MAC client data of each class.
     pub payload_max: [u32; 8],

@@ -42,7 +42,7 @@ struct PriorityVector {
 /// What a port does for its link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PortRole {
-    /// Brings the time to its neighbour.
+    /// Sends the time to its neighbour.
     Master,
     /// Has the time from its neighbour.
     Slave,

@@ -24,7 +24,7 @@ pub struct Servo {
     step_min: Duration,
     /// The fastest and slowest that the clock is run, in parts in 10¹².
     rate_max: i64,
-    /// Share of the offset per interval that changes the rate at once, and for good, in thousandths.
+    /// Share of the offset per interval that changes the rate at once, and permanently, in thousandths.
     weights: (u16, u16),
     integral: i64,
     /// Whether the last offset was stepped.

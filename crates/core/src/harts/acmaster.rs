@@ -98,11 +98,11 @@ pub(super) struct Offer {
     pub(super) producer: u16,
     /// To which of its requests.
     pub(super) number: u16,
-    /// That it is refused, and what is in the way; none: that the last consumer leaves.
+    /// That it is refused, with the cause; none: that the last consumer left.
     pub(super) refused: Option<Refusal>,
 }
 
-/// Why somebody is refused.
+/// The cause of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Refusal {
     /// This stream is in its way, or it itself.
@@ -122,7 +122,7 @@ pub struct AcMaster {
     pub(super) other_life: u32,
     /// The other ACMaster came back and requested all grants.
     pub(super) recalled: bool,
-    /// How many streams, with a consumer each, were granted or given back in the network.
+    /// How many streams, with a consumer each, were granted or released in the network.
     pub(super) number: u32,
     /// Of each stream the number of the last message about it.
     pub(super) heard: BTreeMap<u16, u32>,
@@ -149,7 +149,7 @@ pub struct AcMaster {
     pub(super) entries: BTreeMap<u16, Entry>,
     /// Streams and consumers that the other ACMaster has not acknowledged, and the numbers of their notices.
     pub(super) unnotified: BTreeMap<(u16, u16), u32>,
-    /// Streams that are taken out, and who gave them back.
+    /// Streams that are being removed, and the nodes that released them.
     pub(super) leaving: BTreeMap<(u16, u16), Leaving>,
     /// Grants that end for a link that failed, by stream and consumer.
     pub(super) endings: BTreeMap<(u16, u16), Ending>,

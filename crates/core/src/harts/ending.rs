@@ -52,7 +52,7 @@ pub(super) struct Ending {
     /// The standby has not replied; and how often it was notified.
     pub(super) unknown: bool,
     notices: u8,
-    /// Nobody who can be reached has it, so that tests count it no more.
+    /// No reachable node has it, so tests do not count it any more.
     pub(super) freed: bool,
     /// The consumer gave it back meanwhile.
     given_back: bool,
@@ -67,7 +67,7 @@ impl AcMaster {
         if self.config.topology.report(switch, neighbour, up, number) && up {
             let is_it = |link: &[u16; 2]| *link == [switch, neighbour] || *link == [neighbour, switch];
             self.cut.retain(|_, (_, link)| !is_it(link));
-            // Who could not be reached may be now.
+            // Nodes that were unreachable may be reachable now.
             let all: Vec<(u16, u16)> = self.endings.keys().copied().collect();
             all.into_iter().for_each(|of| self.end_on(now, of));
         }
@@ -98,7 +98,7 @@ impl AcMaster {
             }
             return;
         }
-        // What is given back goes from there, too.
+        // A released grant is removed there, too.
         let goes = |node| self.leaving.get(&(stream.id, node)).is_some_and(|leaving| !leaving.confirmed);
         if goes(consumer) || goes(stream.producer) {
             return;
@@ -112,7 +112,7 @@ impl AcMaster {
         if let Some(entry) = entry
             && current.is_some()
         {
-            // A grant that is being set up anew may be older than the failure; of a request in test nobody is notified yet.
+            // A grant that is being set up anew may be older than the failure; nobody is notified yet of a request in test.
             if entry.again.is_some() && number >= entry.number {
                 // The standby may have it, and the consumer may miss the refusal: the switch remembers it.
                 self.abort(now, [switch, neighbour], key, Some(switch));
@@ -235,7 +235,7 @@ impl AcMaster {
         self.is_ended(key);
     }
 
-    /// What it had is free when all who can be reached know, and it is done with when all do.
+    /// Its resources are free when all reachable nodes are notified, and it is complete when all are.
     fn is_ended(&mut self, key: (u16, u16)) {
         let (me, topology, alone) = (self.config.me, &self.config.topology, self.alone);
         let Some(ending) = self.endings.get_mut(&key) else { return };
@@ -340,7 +340,7 @@ impl AcMaster {
         true
     }
 
-    /// Whether somebody who can be reached has what ends of a producer's stream.
+    /// Whether a reachable node has a grant of the producer's stream that ends.
     pub(super) fn ends_below(&self, id: u16, producer: u16) -> bool {
         let (me, topology) = (self.config.me, &self.config.topology);
         let reached = |to: u16| topology.cut(me, to).is_none();

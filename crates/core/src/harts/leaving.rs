@@ -34,7 +34,7 @@ pub(super) struct Leaving {
     number: u32,
     /// How often the standby was notified.
     notices: u8,
-    /// Who gave it back knows.
+    /// The node that released it has the confirmation.
     pub(super) confirmed: bool,
     pub(super) again: Option<Instant>,
 }
@@ -139,7 +139,7 @@ impl AcMaster {
         self.take_out(now, id, node);
     }
 
-    /// Takes out what only some switches on a way carry: it was being set up, or given back.
+    /// Removes a grant that only some switches on a path carry: it was being set up, or released.
     pub(super) fn remove_rest(
         &mut self,
         now: Instant,

@@ -75,7 +75,7 @@ impl FttNode {
     /// Requests a stream, as its producer or as a consumer. An earlier release is completed first.
     pub fn request(&mut self, now: Instant, stream: FttStream) {
         let waits = self.releasing.contains_key(&stream.id);
-        // One that waits has a number that nobody answers.
+        // One that waits has a number that is not answered.
         self.number = self.number.wrapping_add(u16::from(waits));
         let (state, number) = (RequestState::Asked, self.number);
         self.requests.insert(stream.id, Request { stream, state, number, again: None });
@@ -117,7 +117,7 @@ impl FttNode {
                 let invited =
                     self.requests.get_mut(stream).filter(|known| known.stream.producer == self.node);
                 let Some(request) = invited else { return Vec::new() };
-                // Who is granted sends on: the ACMaster may have forgotten.
+                // A node with a grant sends on: the ACMaster may have forgotten.
                 if matches!(
                     request.state,
                     RequestState::Refused(_) | RequestState::Offered | RequestState::Cut(_)
@@ -148,7 +148,7 @@ impl FttNode {
                 self.out.push_back((self.master, paused));
             }
             FttMessage::Trigger { master, cycle, polled } => {
-                // Several cables to a switch bring it several times.
+                // It comes several times over several cables to a switch.
                 if self.cycles.insert(*master, *cycle) == Some(*cycle) {
                     return Vec::new();
                 }

@@ -58,7 +58,7 @@ pub struct SwitchConfig {
 /// What a stream has in a switch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Resources {
-    /// Servers, by the neighbour to which their ports lead; none where it is synchronous, or goes by the background server.
+    /// Servers, by the neighbour at the other end of their ports; none where it is synchronous, or uses the background server.
     pub servers: BTreeMap<u16, ServerConfig>,
     /// Its memory pool at each of these ports, or, where it is synchronous and comes from another switch, before the schedule;
     /// octets of the wire. None: the memory of the port.

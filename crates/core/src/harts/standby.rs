@@ -23,7 +23,7 @@ use super::acmaster::{AcAction, AcMaster, replicate};
 use super::ending::Ending;
 use super::leaving::Leaving;
 
-/// Streams and consumers that an ACMaster may be setting up or taking out at a time, so that nobody else knows of their numbers.
+/// Streams and consumers that an ACMaster may be setting up or removing at a time, whose numbers only it knows.
 pub(super) const UNNOTIFIED_MAX: u32 = 1 << 16;
 
 impl AcMaster {
@@ -35,7 +35,7 @@ impl AcMaster {
         self.active = true;
         self.alive_at = Some(now + self.config.alive);
         if is_heir {
-            // Above all numbers that the other one may have sent to switches and to nobody else.
+            // Above all numbers that the other one may have sent to switches alone.
             self.number = self.number.saturating_add(UNNOTIFIED_MAX);
         }
         let (master, life, number) = (self.config.me, self.config.life, self.number);

@@ -120,7 +120,7 @@ pub enum Happened {
 pub struct Came {
     /// The recipient.
     pub to: u16,
-    /// Who wrote it.
+    /// The sender.
     pub from: u16,
     /// What.
     pub message: FttMessage,

@@ -49,7 +49,7 @@ impl Gated {
         }
     }
 
-    /// idleSlope of a class while its gate is open, as the list that runs has it.
+    /// idleSlope of a class while its gate is open, in the current list.
     fn slope(&self, class: usize, idle_slope: BitRate) -> BitRate {
         let list = self.gates.oper().filter(|_| self.credit.slope_is_average);
         list.and_then(|list| list.oper_idle_slope(class, idle_slope)).unwrap_or(idle_slope)
@@ -120,7 +120,7 @@ impl<F: QueuedFrame> EgressPort<F> {
         }
     }
 
-    /// Brings the gates, and the credit behind them, up to `now`.
+    /// Updates the gates, and the credit behind them, to `now`.
     #[cold]
     pub fn settle_gates(&mut self, now: Instant) {
         let Some(mut arbiter) = self.arbiter.take() else { return };
@@ -203,7 +203,7 @@ impl<F: QueuedFrame> EgressPort<F> {
         }
     }
 
-    /// Brings all credit up to `until`, before which no gate changes.
+    /// Updates all credit to `until`, before which no gate changes.
     fn settle_credits(&mut self, gated: &Gated, until: Instant) {
         let mut left = self.shaped;
         while left != 0 {

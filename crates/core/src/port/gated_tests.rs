@@ -125,7 +125,7 @@ fn a_head_that_fits_nowhere_blocks_its_queue_and_not_the_port() {
     assert_eq!(port.gate_counters(large.class()).max_sdu_exceeded, 1);
 }
 
-/// Case O10: credit across a closed gate, as the standard has it and as devices have it.
+/// Case O10: credit across a closed gate, by the standard and by devices.
 #[test]
 fn credit_stands_still_behind_a_closed_gate() {
     let start = |credit: GatedCredit, charged: u64, slope: u64| {

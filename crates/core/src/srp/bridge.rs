@@ -53,7 +53,7 @@ pub struct BridgeConfig {
     pub streams_max: usize,
     /// Most reservations of the bridge, counted per egress port (others fail with code 2).
     pub reservations_max: usize,
-    /// Most ports that bring streams (others fail with code 15).
+    /// Most ports on which streams are registered (others fail with code 15).
     pub fan_in_max: usize,
     /// What VLANs do to streams at ports.
     pub vlans: VlanLimits,
@@ -356,7 +356,7 @@ impl SrpBridge {
         declares
     }
 
-    /// What a port makes of a stream.
+    /// The state of a stream at a port.
     fn news(&self, egress: usize, stream: &StreamId) -> News {
         let entry = self.table.get(stream).filter(|entry| entry.port != egress)?;
         let registration = self.registration(stream)?;

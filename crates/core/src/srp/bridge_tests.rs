@@ -103,8 +103,8 @@ impl Recomputed {
         changed
     }
 
-    /// Declares what follows from what is registered; again and again until no reservation changes any more, as what
-    /// one port gives back another may take.
+    /// Declares what follows from the registrations; repeatedly until no reservation changes any more, because one
+    /// port may take what another releases.
     fn settle(&mut self, now: Instant) {
         self.arrange();
         let refused = self.refused();
@@ -144,7 +144,7 @@ impl Recomputed {
         wanted
     }
 
-    /// Brings the table of talkers in line with what the ports have registered.
+    /// Updates the table of talkers to the registrations of the ports.
     fn arrange(&mut self) {
         let talkers = &self.talkers;
         self.table.retain(|stream, entry| talkers[entry.port].get(stream).is_some());
@@ -234,7 +234,7 @@ impl Recomputed {
         let elsewhere = self.reserved.keys().filter(|(port, _)| *port != egress).count();
         let before: BTreeMap<StreamId, Instant> = self.take_reserved(egress);
         let mut bandwidth = PortBandwidth::new(self.config.ports[egress].rate, &self.config.classes);
-        // What streams that cannot be displaced hold, for those that displace others.
+        // Bandwidth of streams that cannot be displaced, for those that displace others.
         let mut urgent = bandwidth.clone();
         let mut count = elsewhere;
         for ((idle, ..), talker) in &candidates {

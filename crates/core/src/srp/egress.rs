@@ -68,11 +68,11 @@ pub(super) struct Egress {
     /// Streams that were preempted, until they are served again.
     preempted: BTreeSet<StreamId>,
     bandwidth: PortBandwidth,
-    /// What streams that cannot be displaced hold, for those that displace others.
+    /// Bandwidth of streams that cannot be displaced, for those that displace others.
     urgent: PortBandwidth,
 }
 
-/// What a port makes of a stream, or why it cannot go out there; none if it is none of the port's.
+/// The candidate of a stream at a port, or why it cannot leave there; none if it does not concern the port.
 pub(super) type News = Option<Result<Candidate, FailureCode>>;
 
 /// The first of all identifiers, and the last.

@@ -44,7 +44,7 @@ pub(super) struct Entry {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Taken {
     streams: usize,
-    /// Streams by the port that brings them.
+    /// Streams by the port on which they are registered.
     ports: BTreeMap<usize, usize>,
     destinations: BTreeSet<(MacAddress, u16)>,
     /// Destinations by their bucket.
@@ -122,7 +122,7 @@ impl Table {
         self.refused.get(stream).copied()
     }
 
-    /// Brings the entries of streams whose talkers changed in line with what the ports have registered; gives the streams whose
+    /// Updates the entries of streams whose talkers changed to the registrations of the ports; gives the streams whose
     /// entry or refusal changed, and those that left their place.
     pub(super) fn update(
         &mut self,

@@ -9,7 +9,7 @@ use tautwire_wire::srp::{MrpPdu, MvrpValue};
 
 use super::mrp::{MrpTiming, Participant, Relay};
 
-/// Why a station wants a VLAN: a stream, and whether as its talker; none: it listens to streams that nobody reserves.
+/// Why a station needs a VLAN: a stream, and whether as its talker; none: it listens to streams without a reservation.
 pub type VlanReason = Option<(u32, bool)>;
 
 /// MVRP of a node.

@@ -94,7 +94,7 @@ pub enum TdmaAction<F> {
     Synchronise(Synchronisation),
     /// Sends a frame in its slot.
     Transmit(F),
-    /// Lets a slot pass, for no frame is there.
+    /// Leaves a slot empty, because there is no frame.
     Pass,
     /// Gives a frame up that no slot has taken in its lifetime; the slot is still to be used.
     Expire(F),
@@ -420,7 +420,7 @@ impl<F: Copy> TdmaStation<F> {
         self.config.slots.get(self.next).map(|slot| start + slot.offset)
     }
 
-    /// When it opens the next cycle, if nobody else does before.
+    /// When it opens the next cycle, if no other station does before.
     fn next_cycle(&self) -> Option<Instant> {
         let Cycle { end, .. } = self.cycle?;
         match self.config.role {

@@ -218,7 +218,7 @@ fn a_frame_that_no_slot_takes_in_its_lifetime_is_lost_and_costs_no_slot() {
     assert_eq!(trace(&mut slave, 3_000), [(2_100, 'A'), (2_200, 'D'), (2_303, 'b')]);
     slave.hear(us(3_010), sync(3, 3_000, 3_000));
     assert_eq!(trace(&mut slave, 4_000), [(3_303, 'c')]);
-    // Nobody opens a cycle any more.
+    // No station opens a cycle any more.
     slave.enqueue(us(4_100), 'e', TdmaTraffic::Management).unwrap();
     assert_eq!(trace(&mut slave, 9_000), [(6_100, 'E')]);
     assert_eq!(slave.deadline(), None);

@@ -1,11 +1,11 @@
-//! The time-triggered side of an egress port: the newest frame of every virtual link, let go at its dispatch
-//! point, and when other traffic must leave the line alone (SAE AS6802).
+//! The time-triggered side of an egress port: the newest frame of every virtual link, released at its dispatch point,
+//! and the times at which other traffic must leave the line free (SAE AS6802).
 //!
-//! In: frames, readings of the node's clock, and its correction to network time. Out: frames whose point has
-//! come, and until when another frame may begin or must have ended. Invariants: a link's place holds one
-//! frame, the newest; a frame is let go at the first point behind its arrival and at no other; without
-//! synchronisation no frame is held and none is let go. Not here: the line (`port.rs`), the schedule
-//! (`tautwire-model`). Scenario: `scenarios/time-triggered.yaml`.
+//! In: frames, readings of the node's clock, and its correction to network time. Out: frames whose point has come, and
+//! until when another frame may begin or must have ended. Invariants: a link's place holds one frame, the newest; a
+//! frame is released at the first point after its arrival and at no other; without synchronisation no frame is held
+//! and none is released. Not here: the line (`port.rs`), the schedule (`tautwire-model`). Scenario:
+//! `scenarios/time-triggered.yaml`.
 
 use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::vec::Vec;
@@ -151,14 +151,14 @@ impl<F: Copy> Dispatcher<F> {
         self.slots.iter().filter_map(|(_, held)| *held).chain(self.ready.iter().copied())
     }
 
-    /// The frame in the place of a slot, when what is due at `now` has been let go.
+    /// The frame in the place of a slot, after the frames due at `now` have been released.
     pub(crate) fn held_in(&mut self, now: Instant, slot: u32) -> Option<F> {
         self.correction?;
         self.settle(now);
         self.slots[slot as usize].1
     }
 
-    /// Puts a frame into the place of a slot. What is due at `now` has been let go before.
+    /// Puts a frame into the place of a slot. Frames due at `now` have been released before.
     pub fn hold(&mut self, now: Instant, slot: u32, frame: F) -> Held<F> {
         if self.correction.is_none() {
             return Held::Unsynchronised;
@@ -177,7 +177,7 @@ impl<F: Copy> Dispatcher<F> {
         }
     }
 
-    /// Lets go all frames whose point has come.
+    /// Releases all frames whose point has come.
     pub(crate) fn settle(&mut self, now: Instant) {
         let network = self.network(now);
         while let Some(Reverse((point, number))) = self.due.peek().copied() {

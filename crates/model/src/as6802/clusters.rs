@@ -12,7 +12,7 @@ use crate::text::tree::{Node, Value};
 /// Most synchronisation masters: a bit of the membership for each.
 const MASTERS_MAX: usize = 32;
 
-/// Who is what.
+/// The roles of nodes.
 pub(crate) struct Parts {
     /// Per node: the place of its cluster.
     pub(crate) cluster_of: Vec<u16>,
@@ -32,7 +32,7 @@ pub(crate) fn listed<'n, 't>(node: &'n Node<'t>) -> &'n [Node<'t>] {
     }
 }
 
-/// Reads who is of which cluster; none if that is no synchronisation.
+/// Reads the cluster of each node; none if the clusters are not valid.
 pub(crate) fn parts(topology: &Topology<'_>, clusters: &[Node<'_>], faults: &mut Faults) -> Option<Parts> {
     let mut taken: Vec<Option<(u16, SyncRole)>> = vec![None; topology.nodes.len()];
     let mut lists = [Vec::new(), Vec::new()];

@@ -62,7 +62,7 @@ pub struct SyncCluster {
     pub masters: u32,
     /// How many compression masters there are.
     pub compression_masters: u32,
-    /// Members without which nobody is synchronised; more than half, so that no two cliques are, if not stated.
+    /// Least number of members for synchronisation; by default more than half, so that no two cliques have them.
     pub members_min: u32,
 }
 
@@ -384,7 +384,7 @@ impl Network {
         let hops = own.map(depth).max().unwrap_or(0);
         let compressed = cluster.compression_delay(settings.precision).as_ps();
         Some(PrecisionParts {
-            // Every node reads its clock twice; the cable is known but for what the PHYs vary.
+            // Every node reads its clock twice; the delay of the cable is known, except for the variation of the PHYs.
             error: drift(cluster.delay_max.as_ps())
                 + hops * (2 * step + phy.max().unwrap_or(0) + 4)
                 + 2 * step

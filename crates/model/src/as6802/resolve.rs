@@ -1,9 +1,9 @@
-//! `synchronisation:` of a time-triggered network, and the streams of its protocol control frames. Who is of which
-//! cluster: `clusters.rs`.
+//! `synchronisation:` of a time-triggered network, and the streams of its protocol control frames. The cluster of each
+//! node: `clusters.rs`.
 //!
-//! A stream goes over the fewest links, as those of the description do. What a master may send at most
-//! (`burst` below): each kind of frame once at once, integration frames once a cycle that a correction
-//! shortens, the others as its timeouts are apart. A compression master makes at most one of each.
+//! A stream uses the fewest links, like those of the description. Most frames of a master (`burst` below): each kind
+//! of frame once at once, integration frames once a cycle that a correction shortens, the others at the intervals of
+//! its timeouts. A compression master makes at most one of each.
 
 use tautwire_core::Priority;
 use tautwire_units::{BitRate, Bits, Duration};

@@ -56,9 +56,9 @@ pub enum CentralTest {
 /// One direction of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ManagementChannel {
-    /// Who sends.
+    /// The sender.
     pub from: NodeIndex,
-    /// Who receives.
+    /// The receiver.
     pub to: NodeIndex,
     /// Its frames.
     pub stream: StreamIndex,

@@ -23,7 +23,7 @@ use crate::text::tree::Node;
 /// Payload of a frame that only acknowledges.
 const PAYLOAD_MIN: Bytes = Bytes::new(46);
 
-/// Who decides on reservations.
+/// The entity that decides on reservations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Model {
     FullyDistributed,

@@ -32,7 +32,7 @@ struct Gated<'a> {
 /// Reports what cannot be, or does nothing, of the gates of a network.
 pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
     let topology = &of.topology;
-    // What runs, and what changes make of it.
+    // The gates at the start, and those after changes.
     let mut all: Vec<(PortIndex, PortGates, Place)> = Vec::new();
     for (number, port) in topology.ports.iter().enumerate() {
         let place = topology.extras[number].places.gates;

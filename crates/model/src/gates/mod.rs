@@ -1,7 +1,7 @@
 //! Scheduled traffic of ports, resolved (IEEE Std 802.1Q-2022, 8.6.8.4, 8.6.9, 12.29).
 //!
-//! The machine is `core`'s (`gates/`), and so are the parameters; here is what a port has of them, and whose time its list follows. Not
-//! here: what bounds make of it.
+//! The machine and its parameters are `core`'s (`gates/`); here are those of each port, and the clock that its list
+//! follows. Not here: bounds.
 
 pub(crate) mod check;
 pub(crate) mod language;
@@ -134,7 +134,7 @@ impl Network {
         }
     }
 
-    /// idleSlope of a class as its shaper has it: of a port with gates that while the gate is open. None if the class is not
+    /// idleSlope of a class in its shaper's terms: of a port with gates while the gate is open. None if the class is not credit-based.
     /// credit-based.
     #[must_use]
     pub fn oper_idle_slope(&self, port: PortIndex, class: usize) -> Option<BitRate> {

@@ -1,4 +1,4 @@
-//! gPTP of a network (IEEE Std 802.1AS-2020), resolved: who takes part, with which intervals, stamps and priorities.
+//! gPTP of a network (IEEE Std 802.1AS-2020), resolved: the nodes that take part, their intervals, stamps and priorities.
 //!
 //! Every port with a cable sends its messages as frames of a stream of its own.
 
@@ -57,7 +57,7 @@ pub struct GptpServo {
     pub rate_max_ppb: u32,
     /// Share of an offset per interval that changes the rate at once, in thousandths.
     pub proportional: u16,
-    /// The same for good.
+    /// The share that changes it permanently.
     pub integral: u16,
 }
 

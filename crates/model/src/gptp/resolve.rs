@@ -19,7 +19,7 @@ use crate::text::faults::Faults;
 use crate::text::scalar;
 use crate::text::tree::Node;
 
-/// Octets of a message with its TLVs, but for an announce's path: the follow-up.
+/// Octets of a message with its TLVs, except for an announce's path: the follow-up.
 const MESSAGE: Bytes = Bytes::new(76);
 /// Octets of an announce without its path, and of every system on it.
 const ANNOUNCE: (u64, u64) = (68, 8);

@@ -1,4 +1,4 @@
-//! HaRTES of a network, resolved: the elementary cycle of its switches, their servers, and who has which.
+//! HaRTES of a network, resolved: the elementary cycle of its switches, their servers, and the streams of each server.
 //!
 //! Every connected port of a bridge has the shared servers, one server for each reserved stream that leaves there, the
 //! background server for all other frames, a lane for trigger messages and one for synchronous frames, in this order:

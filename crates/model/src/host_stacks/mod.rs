@@ -57,7 +57,7 @@ pub struct HostInterface {
     pub name: String,
     /// Time to hand a frame to the port; the next waits.
     pub transmit: Delay,
-    /// Time to bring a received frame into memory; the next waits.
+    /// Time to transfer a received frame into memory; the next waits.
     pub receive: Delay,
     /// Which received frame comes next.
     pub reception_order: ReceptionOrder,
@@ -115,7 +115,7 @@ pub struct Pace {
 pub struct BulkPace {
     /// The interval.
     pub interval: Duration,
-    /// More octets at one interrupt bring it on.
+    /// More octets than this at one interrupt enable it.
     pub above: Bytes,
     /// Fewer end it.
     pub below: Bytes,

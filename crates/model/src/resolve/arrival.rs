@@ -1,4 +1,4 @@
-//! What traffic promises: the token bucket that follows from it, over bits of the wire.
+//! Promises of traffic: the token bucket that follows from it, in bits on the wire.
 //!
 //! Every burst and every rate is rounded up. With L the bits of the largest frame on the wire:
 //!
@@ -10,8 +10,8 @@
 //! * m threads with bursts of n every S at least: rate mnL/S, burst mnL, for a thread has n (t/S + 1) in t;
 //! * a trace or file is finite: its mean rate, and the largest excess of any stretch over it.
 //!
-//! A stated promise need not be that bucket: a greater rate does with less of a burst. What it needs at its own rate is the
-//! largest excess of any stretch of the traffic over that rate ([`least_burst`]).
+//! A stated promise need not be that bucket: a greater rate needs less of a burst. The burst that it needs at its own
+//! rate is the largest excess of any stretch of the traffic over that rate ([`least_burst`]).
 
 use tautwire_units::{BitRate, Bits, Bytes, Duration};
 

@@ -1,7 +1,7 @@
 //! `datagram:` of streams: frames that carry pieces of larger datagrams.
 //!
-//! A frame takes 1 500 octets, or what every slot holds that may carry it. What comes of it is traffic of several frames at
-//! once, so that nothing behind this needs to know of datagrams but who puts them together.
+//! A frame takes 1 500 octets, or the payload of the smallest slot that may carry it. The result is traffic of several
+//! frames at once, so later steps need not know of datagrams, except for the reassembly.
 
 use tautwire_units::{BitRate, Bytes, Duration};
 

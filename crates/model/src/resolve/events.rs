@@ -233,7 +233,7 @@ fn change_shaper(
     Some(TimelineAction::ChangeShaper(index, settings))
 }
 
-/// Widens arrival curves to what the timeline makes of them.
+/// Widens arrival curves to the traffic with the timeline's events.
 fn promises(events: &[Event], streams: &mut Streams<'_, '_>) {
     let mut starts: Vec<u64> = streams.list.iter().map(|draft| u64::from(draft.stream.started)).collect();
     for event in events {

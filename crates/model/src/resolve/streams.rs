@@ -321,7 +321,7 @@ fn payload(node: &Node<'_>, tagged: bool, name_place: Place, faults: &mut Faults
             return None;
         }
         (None, None) => {
-            // A trace brings its own sizes.
+            // A trace has its own sizes.
             let replayed = node.get("traffic").and_then(|traffic| traffic.get("type")).and_then(Node::text)
                 == Some("replay");
             if !replayed && node.get("datagram").is_none() {

@@ -110,7 +110,7 @@ pub(crate) fn read_trace(file: &Node<'_>, directory: &Path, faults: &mut Faults)
 /// Least and most payload of the frames that `traffic` makes, where sizes that it leaves open are `drawn`.
 pub(crate) fn sizes(traffic: &Traffic, drawn: (Bytes, Bytes)) -> (Bytes, Bytes) {
     match traffic {
-        // A trace brings its own sizes.
+        // A trace has its own sizes.
         Traffic::Replay { frames } => {
             let sizes = frames.iter().map(|(_, size)| *size);
             sizes.clone().min().zip(sizes.max()).unwrap_or(drawn)
@@ -123,7 +123,7 @@ pub(crate) fn sizes(traffic: &Traffic, drawn: (Bytes, Bytes)) -> (Bytes, Bytes) 
     }
 }
 
-/// Whether frames can be of the sizes that `traffic` makes of its own.
+/// Whether frames can have the sizes that `traffic` gives by itself.
 pub(crate) fn check_sizes(
     traffic: &Traffic,
     drawn: (Bytes, Bytes),

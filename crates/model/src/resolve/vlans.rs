@@ -190,8 +190,8 @@ fn members(
     };
     set("untagged", false, faults);
     set("tagged", true, faults);
-    // Who lists ports of one kind alone means the others to be of the other kind; who lists both, lists all members. To be
-    // untagged is for ports of this PVID.
+    // If a VLAN lists ports of one kind alone, the others are of the other kind; if it lists both, it lists all
+    // members. Only ports with this PVID can be untagged.
     let (tagged, untagged) = (node.get("tagged").is_some(), node.get("untagged").is_some());
     for (port, member) in topology.ports.iter().zip(&mut members) {
         let by_default = tags_by_default(input, topology, port, id);

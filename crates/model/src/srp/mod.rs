@@ -32,7 +32,7 @@ pub struct StreamReservation {
     pub priority: Priority,
     /// Per node.
     pub nodes: Vec<SrpNode>,
-    /// Per port: the stream of the MRPDUs that it sends; none without a cable, or where nobody speaks MSRP.
+    /// Per port: the stream of the MRPDUs that it sends; none without a cable, or without MSRP.
     pub pdus: Vec<Option<StreamIndex>>,
     /// Registration of VLANs; none: they are where the description has them.
     pub vlan_registration: Option<VlanRegistration>,
@@ -75,7 +75,7 @@ pub struct SrpNode {
     pub streams_max: u32,
     /// Most reservations, counted per egress port, of a bridge.
     pub reservations_max: u32,
-    /// Most ports that bring streams, of a bridge.
+    /// Most ports on which streams are registered, of a bridge.
     pub fan_in_max: u32,
     /// Where it stores destinations of streams, of a bridge.
     pub addresses: AddressTable,

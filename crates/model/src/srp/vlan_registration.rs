@@ -10,11 +10,11 @@ use crate::network::{Network, PortIndex, StreamIndex};
 /// MVRP of a network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VlanRegistration {
-    /// VLANs that are registered, in order: those of reserved streams, but for the default one.
+    /// VLANs that are registered, in order: those of reserved streams, except for the default one.
     pub vlans: Vec<VlanId>,
     /// Per port: the stream of MVRP's MRPDUs that it sends; none without a cable.
     pub pdus: Vec<Option<StreamIndex>>,
-    /// Per node: those of these VLANs in which it listens to streams that nobody reserves; declared from the start on.
+    /// Per node: those of these VLANs in which it listens to streams without a reservation; declared from the start on.
     pub always: Vec<Vec<VlanId>>,
     /// Ports of bridges at which nothing is registered, in order (Registration Forbidden).
     pub forbidden: Vec<PortIndex>,

@@ -14,7 +14,7 @@ use crate::frame::wire_bits;
 use crate::network::{ArrivalCurve, Network, NodeIndex, NodeKind, StreamIndex, Traffic};
 use crate::tdma::start_up::StartUp;
 
-/// Who may send when. Every talker of the network is one of its stations.
+/// The assignment of slots to stations. Every talker of the network is one of its stations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tdma {
     /// Length of the basic cycle.
@@ -102,7 +102,7 @@ impl Network {
             cycle: tdma.cycle,
             role,
             slots,
-            // Who starts up finds it out by calibration.
+            // With a start-up it is measured by calibration.
             travel: if tdma.start_up.is_some() { Duration::ZERO } else { tdma.travel[node.index()] },
             limit: self.hosts[host.index()].queue_limit as usize,
             lifetime: tdma.lifetime,

@@ -21,7 +21,7 @@ pub struct Gone {
 pub(crate) enum DualMasterCause {
     /// Bits are received wrong, and the description does not limit how many frames in a row it misses.
     Errors,
-    /// This is cut or stops for good.
+    /// This is cut or stops permanently.
     Cut(TimelineAction),
 }
 

@@ -1,4 +1,4 @@
-//! Start-up of a network with TDMA as by RTnet's RTcfg, resolved: who takes part, and the streams of its messages.
+//! Start-up of a network with TDMA as by RTnet's RTcfg, resolved: the stations that take part, and the streams of its messages.
 //!
 //! Stations are the owners of slots that carry real-time frames, the master first. Each has a stream to all; each but the
 //! master has one to the master and one from it. Not here: the order of messages (`tautwire-core`, `tdma/start_up.rs`).

@@ -30,7 +30,7 @@ pub struct TestClocks {
     pub interval: Duration,
     /// Share of an offset that changes the rate at once, in thousandths.
     pub proportional: u16,
-    /// Share that changes it for good, in thousandths.
+    /// Share that changes it permanently, in thousandths.
     pub integral: u16,
     /// Readings of a correction, of which the quickest counts.
     pub readings: u8,

@@ -95,7 +95,7 @@ pub(crate) fn deviation(text: &str) -> Result<u32, ScalarFault> {
     u32::try_from(ppb).ok().filter(|ppb| *ppb < 100_000_000).ok_or(ScalarFault::OutOfRange)
 }
 
-/// A deviation in parts in 10⁹ as a description has it: in ppm if it is a whole number of these.
+/// A deviation in parts in 10⁹ in the form of a description: in ppm if it is a whole number of these.
 pub(crate) fn deviation_text(ppb: i64) -> String {
     if ppb % 1_000 == 0 { format!("{} ppm", ppb / 1_000) } else { format!("{ppb} ppb") }
 }

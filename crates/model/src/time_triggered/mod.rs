@@ -233,7 +233,7 @@ impl<'network> Timing<'network> {
         Some(Self { network, settings, others, received })
     }
 
-    /// How much later than its point a frame may begin, alone on the line but for other traffic.
+    /// How much later than its point a frame may begin, alone on the line except for other traffic.
     #[must_use]
     pub fn lateness_max(&self, port: PortIndex) -> Duration {
         let node = self.network.ports[port.index()].node;
@@ -241,7 +241,7 @@ impl<'network> Timing<'network> {
         let wait = match self.settings.integration {
             Integration::Shuffling if others.get() == 0 => Duration::ZERO,
             Integration::Shuffling => self.line_time(port, others + Bytes::MEDIA_OVERHEAD),
-            // A correction may bring the point nearer than it was when another frame began.
+            // A correction may bring the point nearer after another frame has begun.
             Integration::TimelyBlock => self.settings.precision,
             Integration::Preemption => self.line_time(port, CUT),
         };
@@ -344,7 +344,7 @@ impl<'network> Timing<'network> {
         offsets.iter().take(stream.hops.len()).enumerate().map(point).collect()
     }
 
-    /// Whether all frames of a hop are sure to come within its window.
+    /// Whether all frames of a hop certainly come within its window.
     #[must_use]
     pub fn is_wide_enough(&self, stream: &Stream, hop: usize, window: &Window) -> bool {
         let end = self.to_end(stream, hop);

@@ -30,7 +30,7 @@ pub(crate) struct Header {
     pub(crate) source: Option<MacAddress>,
     /// PCP and VID; none: no tag.
     pub(crate) tag: Option<(u8, u16)>,
-    /// What of it was cut off, so that nobody knows it.
+    /// The part that was cut off, and is unknown.
     pub(crate) cut: CutOff,
 }
 

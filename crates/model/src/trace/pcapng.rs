@@ -27,7 +27,7 @@ const PACKET_FLAGS: u16 = 2;
 struct Interface {
     link: u16,
     snap: u32,
-    /// As the option has it: 10 or 2 to the minus of this.
+    /// In the option's form: 10 or 2 to the minus of this.
     resolution: u8,
     /// Seconds.
     offset: i64,
@@ -161,7 +161,7 @@ fn packet<'o>(kind: u32, body: Octets<'o>, interfaces: &[Interface]) -> Result<P
         let (code, value) = option?;
         if code == PACKET_FLAGS {
             let stated = of_length(value, 4, "epb_flags")?.u32(0).unwrap_or(0) >> 5 & 0xf;
-            // None stated: as the interface has it.
+            // None stated: that of the interface.
             fcs = if stated == 0 { fcs } else { fcs_octets(stated, &[4])? };
         }
     }

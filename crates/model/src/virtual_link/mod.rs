@@ -1,8 +1,8 @@
-//! Virtual links (ARINC 664 part 7): what a stream is held to by its end system and by the switches.
+//! Virtual links (ARINC 664 part 7): the limits of a stream, which its end system and the switches enforce.
 //!
-//! A virtual link is the streams that name the same identifier: its sub-virtual-links. All of them hold
-//! the same [`VirtualLink`] but for their own number, which `check` sees to. Not here: the machines
-//! (`tautwire-core`), what can be wrong (`resolve.rs`).
+//! A virtual link is the streams that name the same identifier: its sub-virtual-links. All of them have the same
+//! [`VirtualLink`], except for their own number; `check` ensures that. Not here: the machines (`tautwire-core`),
+//! faults (`resolve.rs`).
 
 pub(crate) mod language;
 pub(crate) mod resolve;

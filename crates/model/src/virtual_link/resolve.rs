@@ -255,8 +255,7 @@ fn policed_with_the_frame(
     }
 }
 
-/// What a virtual link may bring to a hop at most, a frame a BAG: its end system sees to it, or the
-/// switches do.
+/// The greatest rate of a virtual link at a hop, a frame a BAG: its end system enforces it, or the switches do.
 pub(crate) fn rate(stream: &Stream, hop: &Hop) -> Option<BitRate> {
     let link = stream.virtual_link?;
     let held = link.regulated || (link.policing.is_some() && hop.previous.is_some());

@@ -53,7 +53,7 @@ fn a_standby_takes_over_from_one_that_has_forgotten_all() {
     assert!(line.masters[0].is_in_step() && line.masters[0].standing().count() == 1);
 }
 
-/// One that came back and does not know all takes over from nobody.
+/// One that came back and does not have all grants does not take over.
 #[test]
 fn one_that_knows_nothing_decides_nothing() {
     let mut line = line(true);

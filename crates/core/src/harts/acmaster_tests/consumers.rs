@@ -15,7 +15,7 @@ fn a_consumer_that_fails_is_refused_alone() {
     line.ask_of(&[2]);
     line.run(ms(2), || false);
     assert_eq!((line.nodes[1].state(7), line.masters[0].tests()), (REFUSED, 2), "its refusal stands");
-    // Until something is given back.
+    // Until something is released.
     line.release(3);
     line.refuses.clear();
     line.run(ms(3), || false);

@@ -16,7 +16,7 @@ impl Line {
     }
 }
 
-/// The consumer behind the cable loses its part, the other one keeps its own; when the cable is back it has it again.
+/// The consumer behind the cable loses its part, the other one keeps its own; when the cable is back, the first gets it again.
 #[test]
 fn a_grant_over_a_link_that_fails_ends_alone() {
     for (replicated, seed) in (0..60).flat_map(|seed| [(false, seed), (true, seed)]) {

@@ -50,7 +50,7 @@ fn death_at_any_message_loses_no_acknowledged_stream() {
     }
 }
 
-/// Whenever the active one dies while a stream is given back, it goes from switches and standby all the same.
+/// Whenever the active one dies while a stream is released, it is removed from switches and standby all the same.
 #[test]
 fn death_while_a_stream_is_given_back_leaves_nothing_behind() {
     for messages in 0..14 {
@@ -73,7 +73,7 @@ fn death_while_a_stream_is_given_back_leaves_nothing_behind() {
     }
 }
 
-/// Who took over waits for no answer of the one that fell silent.
+/// An ACMaster that took over waits for no answer of the silent one.
 #[test]
 fn a_request_after_the_death_is_not_held_up_by_the_dead() {
     let mut line = line(true);

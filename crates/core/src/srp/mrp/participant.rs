@@ -379,7 +379,7 @@ impl<V: AttributeValue> Participant<V> {
         self.indications.push_back(Indication { value, notice });
     }
 
-    /// An attribute that nobody declares is not kept.
+    /// An attribute without a declaration is not kept.
     fn forget_idle(&mut self, value: V) {
         let idle =
             |attribute: &Attribute| attribute.applicant.is_idle() && attribute.registrar == Registrar::Mt;

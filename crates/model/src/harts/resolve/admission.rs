@@ -18,7 +18,7 @@ use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
 
-/// Where control messages go: a group address of the project's own, for the messages have no published one.
+/// Destination of control messages: a group address of the project's own, because no address is published for them.
 const CONTROL_ADDRESS: MacAddress = MacAddress([0x03, 0x46, 0x54, 0x54, 0x00, 0x02]);
 /// Every control message fits the least payload of a frame without a tag.
 const PAYLOAD: Bytes = Bytes::new(46);

@@ -21,7 +21,7 @@ use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
 
-/// Where trigger messages go: a group address of the project's own, for the messages have no published one.
+/// Destination of trigger messages: a group address of the project's own, because no address is published for them.
 const TRIGGER_ADDRESS: MacAddress = MacAddress([0x03, 0x46, 0x54, 0x54, 0x00, 0x01]);
 /// Octets of a trigger message that polls nothing, and of each message that it polls.
 const TRIGGER: (u64, u64) = (10, 3);
@@ -171,10 +171,11 @@ fn triggers(
     }
 }
 
-/// What a switch may poll and relay in a cycle: what is relayed is there when the window begins. All messages of a cycle are through its ports at most `lead` and the time of all
-/// of them behind the start of the synchronous window: `lead` is the talker's host, one longer frame that its port is
-/// busy with, network control before it, cable and stages, and the longest message once more (it is stored before it
-/// goes on), besides what clocks differ by in a cycle.
+/// The messages that a switch may poll and relay in a cycle: relayed ones are there when the window begins. All
+/// messages of a cycle have left its ports at most `lead` and the sum of their times after the start of the
+/// synchronous window: `lead` is the delay of the talker's host, one longer frame in transmission at its port, network
+/// control before it, cable and stages, and the longest message once more (it is stored before it is forwarded), and
+/// the difference of the clocks in a cycle.
 fn windows(
     node: &Node<'_>,
     harts: &Harts,

@@ -1,7 +1,7 @@
 //! `test:`: the tasks of end systems, and the clocks by which they log.
 //!
-//! What suits a task's station and stream, and one task another, is in `tasks.rs`. Routes are found, so that all who
-//! listen to a broadcast are known.
+//! `tasks.rs` checks that a task fits its station and stream, and that tasks fit one another. Routes are found, so all
+//! listeners of a broadcast are known.
 
 mod tasks;
 
