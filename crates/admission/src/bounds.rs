@@ -22,7 +22,7 @@ impl AdmissionTest for EndToEndBounds {
     fn refuse(&self, network: &Network, streams: &[StreamIndex]) -> Option<RefusalReason> {
         let running: Vec<StreamIndex> = streams.iter().copied().chain(control(network)).collect();
         let network = network.with_only(&running);
-        // As a session has it.
+        // As in a session.
         let proven = bounds_by(&network, Accuracy::Curves);
         let mut pairs = network.streams.iter().zip(&proven.streams);
         pairs
@@ -98,8 +98,8 @@ impl TestSession for BoundsSession<'_> {
 }
 
 impl BoundsSession<'_> {
-    /// Where a deadline is not proven: without slack it may be. The first for which it is not, if there is one. Slack that
-    /// is often in the way becomes less.
+    /// For a stream whose deadline is not proven: without slack it may be. Gives the first for which it is not, if
+    /// there is one. Slack that often requires this is reduced.
     fn hold_exactly(&mut self, network: &Network) -> Option<StreamIndex> {
         self.calm += 1;
         if self.late.is_empty() {

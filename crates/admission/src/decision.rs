@@ -48,7 +48,7 @@ pub enum RefusalReason {
         stream: String,
         /// On the way to which listener.
         listener: String,
-        /// What is limited: `queue-frames`, `queue-octets`, `buffer-cells` and the like.
+        /// What is limited: `queue-frames`, `queue-octets`, `buffer-cells` or another limit.
         kind: String,
         /// Where.
         place: String,
@@ -95,7 +95,7 @@ pub enum RefusalReason {
     NamedTwice,
 }
 
-/// What of a stream would have had to be otherwise, each by itself, for it to be admitted.
+/// Changes of a stream, each by itself, with which it would have been admitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Fits {
     /// Greatest payload of its frames, octets, as many as before.

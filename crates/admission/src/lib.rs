@@ -9,9 +9,9 @@
 //! ```
 //!
 //! The candidates are the streams of the description, by name, and for a [`AdmissionServer`] those that a request
-//! describes. Invariants: a refused request changes
-//! nothing; what was acknowledged is in the log; a request with an id that the log knows is answered as
-//! it was the first time and not done again. Not here: the protocols that carry requests over a network.
+//! describes. Invariants: a refused request changes nothing; every acknowledged change is in the log; a request with
+//! an id that the log knows gets the same answer again and is not done again. Not here: the protocols that carry
+//! requests over a network.
 
 mod bounds;
 mod choice;

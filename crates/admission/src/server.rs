@@ -1,4 +1,4 @@
-//! The admission server: requests may bring streams that the description does not have.
+//! The admission server: requests may contain streams that the description does not have.
 //!
 //! Such a request is tried on a network of its own: the description, read again with the streams of all requests so
 //! far and the new ones. If it is granted, that network replaces the one before; if it is refused, it is forgotten,

@@ -254,9 +254,10 @@ fn open_from_the_start(network: &Network) -> Network {
     })
 }
 
-/// Within its own assumptions, too, it is no proof: of deadlines that are as tight as it allows some are missed. The dead time of
-/// the cycle is spread over the line's time there, and a frame that comes into it waits for all that is left of it. Seldom it is
-/// interference: who waits for a window to open is caught up with, and met once more. With the windows open neither makes a stream late.
+/// Within its own assumptions, too, it is no proof: of deadlines that are as tight as it allows some are missed. The
+/// dead time of the cycle is spread over the line's time there, and a frame that comes into it waits for all that is
+/// left of it. Seldom it is interference: a frame that waits for a window to open is caught up with, and met once
+/// more. With the windows open neither makes a stream late.
 #[test]
 fn what_equation_3_admits_within_its_assumptions_may_be_late_by_the_dead_time_of_a_cycle() {
     let (mut sets, mut found, mut slower, mut by_interference) = (0, Vec::new(), 0, 0);
@@ -352,7 +353,8 @@ fn who_waits_for_a_window_is_met_twice() {
     assert_eq!(late(&open_from_the_start(&part)), 0, "with the windows open nobody waits for one");
 }
 
-/// Which streams of the scenario, with longer frames that nobody reserves, the test of its description admits, with more under `harts`.
+/// Which streams of the scenario, with longer frames without a reservation, the test of its description admits, with
+/// more under `harts`.
 fn admitted_with(more: &str) -> Vec<String> {
     let text = include_str!("../../../scenarios/harts.yaml")
         .replace("payload: 256 B", "payload: 700 B")

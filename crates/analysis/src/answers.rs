@@ -55,7 +55,7 @@ impl Span {
 /// Times, per stream and listener.
 type Spans = Vec<Vec<Span>>;
 
-/// Messages as they are handed over or come: `burst` at once, `interval` apart at least but for `jitter`, true time.
+/// Messages as they are handed over or come: `burst` at once, at least `interval` apart with a jitter of `jitter`, true time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Period {
     pub(crate) interval: u64,
@@ -251,7 +251,7 @@ impl<'network> Rounds<'network> {
         let copies = host::copies(self.network, &bounds);
         let mut ports =
             all(&|_, _, bounds| Span::of(bounds.delay_min, bounds.delay.as_ref().ok().copied(), false));
-        // What was taken twice once stays so, for it must come to rest.
+        // A stream that was taken twice once stays marked, so that the iteration converges.
         for ((found, twice), known) in ports.iter_mut().zip(copies).zip(&self.ports) {
             for ((found, twice), known) in found.iter_mut().zip(twice).zip(known) {
                 found.twice = (twice || known.twice) && !self.asked.forgets_copies();

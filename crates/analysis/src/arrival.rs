@@ -153,7 +153,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// Why a stream brings more than is known.
+    /// Why the arrivals of a stream have no known bound.
     fn why_unknown(&self, entry: &Entry, stages: bool) -> u32 {
         let before = self.reason_before(entry);
         if before != NO_REASON {

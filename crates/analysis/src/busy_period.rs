@@ -55,7 +55,7 @@ pub(crate) fn in_turn<'a>(
     others: impl Iterator<Item = &'a Lane>,
 ) -> Option<QueueBound> {
     let turn: u64 = others.map(|other| other.frame_max).sum();
-    // A frame of its own lane ahead of it brings a turn of the others with it.
+    // A frame of its own lane ahead of it causes a turn of the others.
     let weight = (own.frame_min + turn, own.frame_min);
     let lines = own.curve.lines().iter().map(|line| Line {
         burst: scaled(line.burst, weight.0, weight.1),

@@ -25,15 +25,15 @@ pub(crate) struct Arriving {
     pub(crate) ready_max: Option<u64>,
     /// From the last bit here to the queue, greatest: of a frame that is cut through it may be below zero.
     pub(crate) queue_max: Option<i64>,
-    /// From the last bit here to the queue, least, for the order of what comes by one link.
+    /// Least time from the last bit here to the queue, which determines the order of frames from one link.
     pub(crate) queue_min: i64,
     /// How much later than its eligibility time it may come.
     pub(crate) tardy: u64,
-    /// Whether it goes by eligibility times.
+    /// Whether its frames have eligibility times.
     pub(crate) scheduled: bool,
     /// Whether another entry represents its scheduler.
     pub(crate) is_represented: bool,
-    /// Why it brings more than is known.
+    /// Why its arrivals have no known bound.
     pub(crate) reason: u32,
     /// What a policer holds it to that may discard frames of it.
     pub(crate) policed: Option<Shaped>,
@@ -41,17 +41,17 @@ pub(crate) struct Arriving {
     pub(crate) share: Option<Share>,
 }
 
-/// What one lane brings to one class.
+/// The arrivals of one lane in one class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Contribution {
     pub(crate) class: usize,
     pub(crate) lane: u16,
-    /// What its streams bring, but for those of virtual links.
+    /// The arrivals of its streams, except those of virtual links.
     pub(crate) sum: Sum,
     /// Of these, streams whose frames are all of one size; and the rest.
     pub(crate) steps: Vec<Step>,
     pub(crate) rest: Sum,
-    /// What its virtual links bring.
+    /// The arrivals of its virtual links.
     pub(crate) links: Vec<SharedLink>,
     /// Why there are none.
     pub(crate) unknown: u32,
@@ -71,11 +71,11 @@ pub(crate) struct Contribution {
     pub(crate) tag_added: bool,
     /// What the class before lets onto the link, if all come from one class: true time.
     pub(crate) before: Before,
-    /// What its streams bring and bring along, where reservations shape the class.
+    /// The arrivals of its streams and the slopes that these add, where reservations shape the class.
     pub(crate) granted: Vec<Granted>,
     /// Whether something comes that is not reserved there.
     pub(crate) has_strangers: bool,
-    /// The least slope that one of its streams brings along; none without a reserved one.
+    /// The least slope that one of its streams adds; none without a reserved one.
     pub(crate) slope_min: Option<u64>,
 }
 
@@ -256,7 +256,7 @@ impl Contribution {
         }
     }
 
-    /// Notes what a stream brings along to a class that reservations shape.
+    /// Records the slope that a stream adds to a class that reservations shape.
     fn grant(&mut self, port: &PortPlan, entry: &Entry, line: Line) {
         let Some(reserved) = port.reserved.iter().find(|reserved| reserved.class == self.class) else {
             return;

@@ -169,7 +169,7 @@ impl Set {
     }
 }
 
-/// What a sample makes of an offset and a rate.
+/// The effect of a sample on an offset and a rate.
 struct Map {
     /// Proportional and integral, in thousandths.
     weights: (i128, i128),

@@ -15,9 +15,9 @@
 //!   For credit-based classes alone this is the bound of Cao, Cuijpers, Bril and Lukkien (2016) and of
 //!   Mohammadpour, Stai and Le Boudec (2019): class A `I_A·L_low/R`, class B
 //!   `I_B·(L_low + L_A·(R − I_A)/R)/(R − I_A)`.
-//! - Service: from the last instant with an empty queue, nothing charged and no debt before a frame to its
-//!   start at `e` no credit is lost, for that would make such an instant. So credit grows by `I` times the
-//!   span and shrinks by what was sent since: `I·(e − s) <= V_max + sent`.
+//! - Service: from the last instant with an empty queue, nothing charged and no negative credit before a frame to its
+//!   start at `e` no credit is lost, because that would make such an instant. So credit grows by `I` times the span
+//!   and shrinks by what was sent since: `I·(e − s) <= V_max + sent`.
 //!   So the class is served like a queue of rate `I` and latency `V_max/I` in charged bits (De Azua and
 //!   Boyer, RTNS 2014, theorem 4): `wait = (V_max + Σ b − c)/I`.
 //! - Towards lower classes: from τ on it sends at most `−V_min + I·t` charged bits; and at most what

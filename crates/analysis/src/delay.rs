@@ -118,8 +118,8 @@ impl Reception {
         self.wire_ps(header.min(frame_min) + behind_header)
     }
 
-    /// Whether no stage keeps the line's frames waiting on and on: for the smallest and the largest
-    /// frame, and so for all between, the stage is free before the line can bring as much again.
+    /// Whether no stage delays the line's frames more and more: for the smallest and the largest frame, and so for all
+    /// between, the stage is free before the line can deliver as much again.
     pub(crate) fn keeps_up(&self) -> bool {
         let (largest, smallest) = self.occupancy;
         largest.saturating_mul(self.copies) <= self.wire_ps(self.frame_max)
@@ -136,11 +136,11 @@ impl Reception {
         if large_is_more { large } else { small }
     }
 
-    /// The greatest time from the last bit received (the header, for cut-through) through stages of
-    /// which its own latencies are at most `own` and those of any frame `any`, for a frame that comes
-    /// `apart` behind the one before it. `work`: how long frames before it may hold the stages where they do
-    /// not keep up with the line; none where they do, and then it is itself what delays it most, or a
-    /// larger frame that came one line time earlier. Frames that are cut through and frames that are stored pass side by side.
+    /// The greatest time from the last bit received (the header, for cut-through) through stages of which its own
+    /// latencies are at most `own` and those of any frame `any`, for a frame that comes `apart` after the one before
+    /// it. `work`: how long frames before it may occupy the stages where they are slower than the line; none where
+    /// they are not, and then the greatest delay is its own, or that of a larger frame that came one line time
+    /// earlier. Cut-through frames and stored frames pass in parallel.
     pub(crate) fn passage_max(&self, own: u64, any: u64, apart: u64, work: Option<u64>) -> u64 {
         if let Some(work) = work {
             return own.max(any).saturating_add(work);

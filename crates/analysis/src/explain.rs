@@ -92,7 +92,7 @@ pub struct Part {
 pub fn explain(network: &Network, bounds: &Bounds, stream: StreamIndex) -> Explanation {
     let described = &network.streams[stream.index()];
     let of_stream = &bounds.streams[stream.index()];
-    // What is not granted is in nobody's bounds, and its hops have none.
+    // A stream without a grant is not part of the bounds, and its hops have none.
     let hops = match granted_by(network, bounds) {
         None => hops(network, stream, (network, &of_stream.hops)),
         Some((granted, numbers)) => {

@@ -1,15 +1,14 @@
 //! Bounds of protocol stacks in hosts: from an application to its port, and from a port to an application.
 //!
-//! A thread, an occupied part and an interface are servers that take a stack's frames in order. Where every
-//! stream that a server serves promises a token bucket (r, b) of the wire, with frames of at least l bits, at
-//! most (b + r t)/l of its frames come in a window t; if the work that these bring does not exceed the time,
-//! no frame waits and is served longer than the work of the bursts, Σ S b/l, and a wake-up (Le Boudec and
-//! Thiran, Network Calculus, 2001, 1.4, with a server of one second of work a second). Classes of a receiving
-//! interface wait for the frame under way and for the classes above. What a part delays grows the burst
-//! before the next by r (most − least). A thread serves what is received and what is sent in one queue: what comes from
-//! the network delays what goes there, as bursty as its way has made it (that depends on this bound in turn: `answers.rs`).
-//! Unbounded is what a server serves together with a stream that promises nothing, or with more than it can do.
-//! Buffers that are full lose frames and delay none. Not here: the way from port to port.
+//! A thread, an occupied part and an interface are servers that take a stack's frames in order. Where every stream of
+//! a server promises a token bucket (r, b) on the wire, with frames of at least l bits, at most (b + r t)/l of its
+//! frames come in a window t; if the work of these does not exceed the time, no frame waits and is served longer than
+//! the work of the bursts, Σ S b/l, and a wake-up (Le Boudec and Thiran, Network Calculus, 2001, 1.4, with a server of
+//! one second of work a second). Classes of a receiving interface wait for the frame in transfer and for the classes
+//! above. The delay of a part increases the burst at the next by r (most − least). A thread serves received and sent
+//! frames in one queue: frames from the network delay frames to it, with the burstiness of their path (which depends
+//! on this bound in turn: `answers.rs`). A server is unbounded if one of its streams promises nothing, or if its load
+//! exceeds its capacity. Buffers that are full lose frames and delay none. Not here: the path from port to port.
 
 use std::collections::BTreeSet;
 
@@ -266,9 +265,9 @@ pub(crate) fn ports(network: &Network, bounds: &Bounds) -> Vec<Vec<Span>> {
     pairs.map(|(stream, twice)| stream.listeners.iter().zip(twice).map(span).collect()).collect()
 }
 
-/// Per stream and listener: whether both copies of a frame over two networks may be taken there, for they may come further
-/// apart than SkewMax, or the listener may forget the first one between them. Sub-virtual-links have their numbers in
-/// common: what comes late of one counts for all.
+/// Per stream and listener: whether both copies of a frame over two networks may be taken there, because they may come
+/// further apart than SkewMax, or the listener may forget the first one between them. Sub-virtual-links have their
+/// numbers in common: a late frame of one counts for all.
 pub(crate) fn copies(network: &Network, bounds: &Bounds) -> Vec<Vec<bool>> {
     let returns = |node: NodeIndex| {
         let starts = |action: &TimelineAction| *action == TimelineAction::StartNode(node);
@@ -441,7 +440,7 @@ fn waiting(flows: &mut [Flow], group: &[usize], pass: impl FnOnce(&mut [Flow]) -
     group.iter().zip(before).map(|(flow, (bucket, max))| of(&flows[*flow], bucket, max)).collect()
 }
 
-/// What waits for a receiving interface beyond its ring: of all, or of those of a class. No more comes than the lines bring.
+/// Frames that wait for a receiving interface beyond its ring: of all, or of those of a class. No more come than the lines carry.
 fn beyond_ring(
     network: &Network,
     node: NodeIndex,

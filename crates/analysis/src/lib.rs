@@ -93,8 +93,9 @@ pub use unbounded::{Unbounded, Why};
 
 use tautwire_model::Network;
 
-/// Per stream and listener: whether both copies of a frame over two networks may be taken there, for those of its virtual link, whose
-/// sub-virtual-links have their numbers in common, may come further apart than SkewMax, or the listener begins anew between them.
+/// Per stream and listener: whether both copies of a frame over two networks may be taken there, because copies of its
+/// virtual link, whose sub-virtual-links have their numbers in common, may come further apart than SkewMax, or the
+/// listener restarts between them.
 ///
 /// # Panics
 /// If `bounds` are not those of `network`.

@@ -10,7 +10,7 @@ use crate::result::{Bounds, HopBounds, ListenerBounds, StreamBounds};
 use crate::unbounded::Unbounded;
 
 impl Analysis<'_> {
-    /// The results in their public form, but for what applications behind stacks see.
+    /// The results in their public form, except for those of applications behind stacks.
     pub(crate) fn bounds(&self) -> Bounds {
         let streams = (0..index(self.plan.stream_count())).map(|stream| self.stream(stream)).collect();
         Bounds { streams, ports: self.ports.clone(), overflows: self.overflows() }

@@ -35,7 +35,7 @@ pub(crate) struct Passage {
     pub(crate) hop_max: Option<u64>,
     /// From the queue (eligible) to the last bit at the next node.
     pub(crate) sending_max: Option<u64>,
-    /// What it brings to the queue.
+    /// Its arrivals at the queue.
     pub(crate) queued: Brought,
     /// The last shaper, as the next node sees it.
     pub(crate) shaped: Option<Shaped>,
@@ -66,7 +66,7 @@ impl Passage {
     }
 }
 
-/// What a stream brings to a queue, in true time and in bits of the wire there.
+/// The arrivals of a stream at a queue, in true time and in bits on the wire there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Brought {
     /// What its talker promised, its burst grown by the jitter of its way.
@@ -97,8 +97,8 @@ impl Brought {
     }
 }
 
-/// What a stream brings when its way so far took at most `since_talker` from the application, and
-/// `since_shaper` from the last shaper, and at least `least` from the application.
+/// The arrivals of a stream when its delay so far was at most `since_talker` from the application, and `since_shaper`
+/// from the last shaper, and at least `least` from the application.
 pub(crate) fn brought(
     plan: &Plan<'_>,
     entry: &Entry,

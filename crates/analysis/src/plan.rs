@@ -61,7 +61,7 @@ pub(crate) struct Plan<'network> {
     /// First entry of each stream, and the end.
     pub(crate) first_entry: Vec<u32>,
     pub(crate) ports: Vec<Option<PortPlan>>,
-    /// Per port, who passes it.
+    /// Per port, the entries that pass it.
     users: Vec<Users>,
     pub(crate) receptions: Vec<Option<Reception>>,
     /// All entries that come by a reception port; those that are one frame each are the primary ones.

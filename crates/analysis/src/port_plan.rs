@@ -54,7 +54,7 @@ pub(crate) struct PortPlan {
     pub(crate) two_stage: bool,
     pub(crate) credit_charged: u64,
     pub(crate) classes: [(Selection, ClassOrder); 8],
-    /// Whether a class of it goes by eligibility times.
+    /// Whether a class of it uses eligibility times.
     pub(crate) has_schedulers: bool,
     /// Network control that leaves here: its class, curve and largest frame in bits of the wire.
     pub(crate) control: Option<(usize, Line, u64)>,
@@ -88,13 +88,13 @@ impl PortPlan {
         (self.rate_served, self.rate)
     }
 
-    /// Whether a class goes by eligibility times.
+    /// Whether a class uses eligibility times.
     pub(crate) fn is_ats(&self, class: usize) -> bool {
         self.classes[class].0 == Selection::Ats && self.carries(class).is_none()
     }
 }
 
-/// A connected port, but for what depends on its entries.
+/// A connected port, except for what depends on its entries.
 pub(crate) fn port_plan(network: &Network, timeline: &Timeline, number: usize) -> Option<PortPlan> {
     let port = &network.ports[number];
     let rate = network.links[port.links?.egress.index()].rate.as_bps();

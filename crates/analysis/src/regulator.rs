@@ -253,7 +253,7 @@ impl Regulator<'_> {
         if at_talker && !shaped { Origin::Application } else { Origin::QueueBefore }
     }
 
-    /// What a member with a scheduler of its own brings where the system begins, in charged bits on the clock of the node.
+    /// The arrivals of a member with a scheduler of its own at the start of the system, in charged bits on the clock of the node.
     fn entering(&self, member: usize, origin: Origin) -> Option<Line> {
         let (entry, before) = (self.entry(member), self.before(member));
         if origin == Origin::Application {

@@ -45,13 +45,13 @@ impl ReservedPort {
         Some(self.slopes[place].1)
     }
 
-    /// The least idleSlope with which a frame of it may be sent, if the streams that come bring along so much each at least.
+    /// The least idleSlope with which a frame of it may be sent, if each of its streams adds at least so much.
     pub(crate) fn slope_min(&self, of_streams: Option<u64>) -> u64 {
         of_streams.unwrap_or(1).min(self.ceiling)
     }
 }
 
-/// What a stream brings to the class, and brings along: bits of the wire.
+/// The arrivals of a stream in the class, and the slope that it adds: bits on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Granted {
     pub(crate) line: Line,

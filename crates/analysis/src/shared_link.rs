@@ -24,12 +24,12 @@ pub(crate) struct Share {
     pub(crate) least: i64,
 }
 
-/// A sum of streams each of which brings the lesser of two lines.
+/// A sum of streams, each with the lesser of two lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sum {
     /// Of the lines of least burst.
     steep: Line,
-    /// Streams that bring less by another line after a while: when, and both lines.
+    /// Streams whose lesser line changes after a while: when, and both lines.
     switches: Vec<(u64, Line, Line)>,
 }
 
@@ -69,7 +69,7 @@ impl Sum {
     }
 }
 
-/// What the sub-virtual-links of one link bring to a port.
+/// The arrivals of the sub-virtual-links of one link at a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SharedLink {
     /// All together.
@@ -94,7 +94,7 @@ impl SharedLink {
         known.share.least = known.share.least.min(share.least);
     }
 
-    /// What they bring: each no more than its own, all no more than their link.
+    /// Their arrivals: each no more than its own, all no more than their link.
     pub(crate) fn curve(&self, port: &PortPlan) -> Curve {
         let Share { line, most, least, .. } = self.share;
         let jitter = u64::try_from(signed(most) - least).unwrap_or(0);

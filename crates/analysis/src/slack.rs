@@ -7,9 +7,9 @@
 //! burst is at least the one that follows from those kept before it; where all are equal, the bounds are those of the
 //! complete analysis.
 //!
-//! Slack is added when a kept value is exceeded: a part of the time itself, but for a stream with a deadline no more
-//! than a share of the time that its deadline leaves. The slack of a class's terms is added to all its entries
-//! together, so that they are exceeded together; an entry whose deadline leaves less passes by the terms without it.
+//! Slack is added when a kept value is exceeded: a part of the time itself; for a stream with a deadline no more than
+//! a share of the time that its deadline leaves. The slack of a class's terms is added to all its entries together, so
+//! that they are exceeded together; an entry whose deadline leaves less passes by the terms without it.
 
 use crate::analysis::Analysis;
 use crate::contribution::Offered;

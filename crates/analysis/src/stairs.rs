@@ -59,7 +59,7 @@ pub(crate) struct ByLine {
 }
 
 impl ByLine {
-    /// What frames of these sizes in bits, least and largest, bring within `lines`; none where nothing is known of the line.
+    /// Bits of frames of these sizes, least and largest, within `lines`; none where the line has no known bound.
     pub(crate) fn of(lines: impl IntoIterator<Item = Line>, (least, largest): (u64, u64)) -> Option<Self> {
         let mut lines = lines.into_iter();
         let one = lines.next()?;

@@ -1,7 +1,7 @@
 //! Strict priority, FIFO in the class, non-preemptive (IEEE Std 802.1Q-2022, 8.6.8.1).
 //!
-//! A frame waits for at most one lower frame that has started, for what comes of the higher classes
-//! until it starts, and for what came before it in its class:
+//! A frame waits for at most one lower frame that has started, for the arrivals of the higher classes until it starts,
+//! and for the earlier arrivals of its class:
 //!
 //! `wait = (L_low + Σ_hp b + Σ_sp b − l) / (R − Σ_hp r)`, then itself at the rate of the line.
 //!

@@ -33,7 +33,7 @@ pub enum Unbounded {
         /// Where it begins.
         port: PortIndex,
     },
-    /// Bounds of a cyclic dependency did not come to rest.
+    /// Bounds of a cyclic dependency did not converge.
     NoFixedPoint {
         /// A port of the cycle.
         port: PortIndex,
@@ -43,7 +43,7 @@ pub enum Unbounded {
         /// Where.
         port: PortIndex,
     },
-    /// An ATS scheduler that several streams share may pass less than they bring together.
+    /// An ATS scheduler that several streams share may pass less than their common arrivals.
     SharedShaper {
         /// Where.
         port: PortIndex,
@@ -71,7 +71,7 @@ pub enum Unbounded {
         /// The talker's port.
         port: PortIndex,
     },
-    /// A service that carries it has none, for a reason of its own.
+    /// A service that carries it has no bound, with a reason of its own.
     OfService {
         /// The reason.
         why: &'static Why,

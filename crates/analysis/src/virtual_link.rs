@@ -1,18 +1,18 @@
-//! Virtual links (ARINC 664 part 7): what the end system's regulator and the switches' policing let
-//! through, and how long a frame waits for its BAG.
+//! Virtual links (ARINC 664 part 7): the output of the end system's regulator and of the switches' policing, and how
+//! long a frame waits for its BAG.
 //!
-//! - Behind the regulator a stream brings at most one largest frame a BAG, whatever its application
-//!   does. With a burst of `B` messages every `T >= B·BAG` and a jitter `J` of the application, message
-//!   `i` of a burst leaves at most `J + i·BAG` after its period began: none waits longer than
-//!   `J + (B − 1)·BAG`. Of several sub-virtual-links a message leaves within the busy period of all of
-//!   them. Where only the newest message is kept, none waits for more than a BAG a sub-virtual-link.
-//!   Where the queue may be full the same holds of those that it takes: each leaves no later without the others.
-//! - So message `i` of a burst is in the queue from its period's begin to `J + i·BAG` behind that, at most, and at any time
-//!   those of `⌊J/T⌋ + 1` periods are, and what is left of the burst before them.
-//! - Without a regulator messages come as their application makes them: at most `J + (B − 1)·BAG` before or behind times that
-//!   are a BAG apart.
-//! - A policer passes at most its bucket. It discards nothing of a link whose frames come with no more
-//!   jitter than it grants; else a frame may be discarded, and behind it the bucket is what is known.
+//! - After the regulator a stream has at most one largest frame a BAG, whatever its application does. With a burst of
+//!   `B` messages every `T >= B·BAG` and a jitter `J` of the application, message `i` of a burst leaves at most `J +
+//!   i·BAG` after its period began: none waits longer than `J + (B − 1)·BAG`. Of several sub-virtual-links a message
+//!   leaves within the busy period of all of them. Where only the newest message is kept, none waits for more than a
+//!   BAG a sub-virtual-link. Where the queue may be full the same holds for those that it takes: each leaves no later
+//!   without the others.
+//! - So message `i` of a burst is in the queue from its period's begin to at most `J + i·BAG` after that, and at any
+//!   time those of `⌊J/T⌋ + 1` periods are, and what is left of the burst before them.
+//! - Without a regulator messages come as their application makes them: at most `J + (B − 1)·BAG` before or after
+//!   times that are a BAG apart.
+//! - A policer passes at most its bucket. It discards nothing of a link whose frames come with no more jitter than it
+//!   grants; else a frame may be discarded, and after it only the bucket bounds the arrivals.
 //!
 //! Not here: the rule for the jitter of an end system (`tautwire-model`), frames of several links at one
 //! port (`port.rs`).
@@ -330,8 +330,8 @@ impl Analysis<'_> {
         Some(Share { link, line, most, least: entry.ready_min - shaped.origin_min })
     }
 
-    /// What a policer makes of a stream that comes by a link: its bucket, from the last bit here on, if it
-    /// may discard frames of it; none if it discards nothing, or is none.
+    /// The output of a policer for a stream that comes by a link: its bucket, from the last bit here on, if it may
+    /// discard frames of it; none if it discards nothing, or is none.
     pub(crate) fn policed(&self, number: u32, entry: &Entry) -> Option<Shaped> {
         let policer = (*self.plan.policers.get(number as usize)?)?;
         let (granted, jitter) = self.policed_jitter(number, entry)?;
@@ -349,7 +349,7 @@ impl Analysis<'_> {
         let policer = (*self.plan.policers.get(number as usize)?)?;
         let jitter = match &self.plan.links[entry.stream as usize] {
             Some(link) => self.jitter_here(entry, link),
-            // Of protocol control frames: none is known of who babbles.
+            // Of protocol control frames: the babbling node is not known.
             None => {
                 self.here_max(entry).map(|most| u64::try_from(signed(most) - entry.here_min).unwrap_or(0))
             }

@@ -94,7 +94,7 @@ pub(crate) struct Windows {
 pub(crate) struct ClassWindows {
     /// Whether it always may.
     pub(crate) is_open: bool,
-    /// What of the time none of its frames can be sure to start in.
+    /// The time in which none of its frames is guaranteed to start.
     pub(crate) taken: Taken,
     /// Per class above, how much of the rest it can have: bits of [`TIME`]; none: all.
     pub(crate) above: [Option<Curve>; 8],

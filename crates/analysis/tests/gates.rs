@@ -91,7 +91,7 @@ impl Port {
             if sending.is_some_and(|(_, end)| end <= now) {
                 sending = None;
             }
-            // Credit that nobody waits for is lost while the gate is open.
+            // Credit without a waiting frame is lost while the gate is open.
             for class in 0..8 {
                 let is_open = self.entry(now).0 & (1 << class) != 0;
                 if is_open && queues[class].is_empty() && sending.is_none_or(|(one, _)| one != class) {

@@ -25,7 +25,7 @@ fn first_lost(network: &Network, running: &[StreamIndex]) -> Option<(StreamIndex
     })
 }
 
-/// The same as the session has it.
+/// The same by the session.
 fn first_lost_of(network: &Network, session: &mut Session<'_>) -> Option<(StreamIndex, usize, String)> {
     let (stream, listener, limit) = session.may_be_lost(|_| true)?;
     let text_of = |limit: &Limit| limit.text(network);
@@ -204,7 +204,7 @@ fn answers(network: &Network) -> bool {
     network.streams.iter().any(|stream| matches!(stream.traffic, Traffic::Response { .. }))
 }
 
-/// A response to a stream that does not run never comes, and delays nobody.
+/// A response to a stream that does not run never comes, and delays no stream.
 #[test]
 fn a_response_to_what_does_not_run_never_comes() {
     let text = "

@@ -175,8 +175,8 @@ fn equal_to_an_independent_total_flow_analysis() {
     hold(false);
 }
 
-/// Virtual links that send a frame every BAG are bounded as network calculus with grouping has it for
-/// AFDX: arrival curves of (BAG, Lmax), FIFO ports, line shaping.
+/// Virtual links that send a frame every BAG are bounded as in network calculus with grouping for AFDX: arrival curves
+/// of (BAG, Lmax), FIFO ports, line shaping.
 #[test]
 fn virtual_links_equal_an_independent_total_flow_analysis() {
     hold(true);

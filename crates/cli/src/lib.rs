@@ -32,7 +32,7 @@ where
     match args::Arguments::try_parse_from(arguments) {
         Ok(arguments) => guarded(|| command::run(&arguments.command)),
         Err(error) => {
-            // A closed pipe is no fault: nobody reads on.
+            // A closed pipe is no fault: its reader has ended.
             let _ = error.print();
             match error.kind() {
                 ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Exit::Holds,

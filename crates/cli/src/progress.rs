@@ -7,7 +7,7 @@ use tautwire_workbench::Duration;
 
 use crate::terminal::Terminal;
 
-/// A bar over the simulated time of a run; shows nothing unless somebody looks on.
+/// A bar over the simulated time of a run; shows nothing unless stderr is a terminal.
 pub(crate) struct Progress {
     bar: ProgressBar,
     duration: Duration,

@@ -45,7 +45,7 @@ struct Asked {
     admitted: Vec<&'static str>,
 }
 
-/// What the clients and who kills the server know of each other.
+/// Shared state of the clients and of the thread that kills the server.
 #[derive(Default)]
 struct Shared {
     stop: AtomicBool,
@@ -193,7 +193,7 @@ fn clients_that_ask_again_after_a_kill_lose_and_repeat_nothing() {
             server.kill().unwrap();
             server.wait().unwrap();
             shared.killed.fetch_add(1, Ordering::SeqCst);
-            // Who waited for it goes on.
+            // The thread that waited for it goes on.
             while shared.unread.load(Ordering::SeqCst) > 0 {
                 thread::yield_now();
             }

@@ -1,5 +1,5 @@
-//! Messages of a test bed in a capture: `tshark` finds them behind UDP, and their numbers and CRC-32 are right, but for
-//! those that a station's memory has changed.
+//! Messages of a test bed in a capture: `tshark` finds them after UDP, and their numbers and CRC-32 are right, except
+//! for those that a station's memory has changed.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 

@@ -26,7 +26,7 @@ fn without_events(text: &str) -> String {
     kept.fold(String::new(), |text, line| text + line + "\n")
 }
 
-/// Where nobody dies, no link fails and no bit is wrong, and patience is long.
+/// A description without failures and bit errors, and with a long patience.
 fn harts(seed: u64) -> String {
     let mut kept = String::new();
     for line in without_events(&random_harts_admission(seed)).lines() {

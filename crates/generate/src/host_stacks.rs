@@ -1,5 +1,5 @@
-//! Random networks of hosts with protocol stacks: threads, drivers, interfaces with moderated interrupts, over
-//! one bridge. Stations of one side send and those of the other receive, but for some.
+//! Random networks of hosts with protocol stacks: threads, drivers, interfaces with moderated interrupts, over one
+//! bridge. Most stations of one side send and those of the other receive.
 
 use std::fmt::Write as _;
 

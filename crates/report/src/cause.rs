@@ -10,7 +10,7 @@ use tautwire_analysis::{Limit, LimitKind, StatedFailure};
 use tautwire_model::network::Network;
 use tautwire_sim::{DropReason, Observation};
 
-/// Who took a copy.
+/// The cause of a lost copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Cause {
     /// The network, of its own accord: a deadline is missed.
@@ -77,7 +77,7 @@ impl Causes {
         Self { expired, ..self }
     }
 
-    /// Who takes what is lost for this reason.
+    /// The cause of losses with this reason.
     pub(crate) const fn cause(self, reason: DropReason) -> Cause {
         match reason {
             DropReason::BitError | DropReason::LinkDown | DropReason::NodeDown => Cause::Failure,
@@ -89,7 +89,7 @@ impl Causes {
         }
     }
 
-    /// How many of these copies somebody took.
+    /// How many of these copies have this cause.
     pub(crate) fn count(self, dropped: &[(DropReason, u64)], by: Cause) -> u64 {
         dropped.iter().filter(|(reason, _)| self.cause(*reason) == by).map(|(_, count)| count).sum()
     }

@@ -8,7 +8,7 @@ use std::io;
 use serde::Serialize;
 use serde_json::ser::{Formatter, PrettyFormatter, Serializer};
 
-/// Indented throughout, for what is short.
+/// Indented throughout, for short values.
 pub(crate) fn pretty<T: Serialize>(value: &T) -> String {
     let mut text = serde_json::to_string_pretty(value).expect("it has string keys only");
     text.push('\n');

@@ -91,9 +91,9 @@ pub(crate) fn lost(seen: &ListenerObservation) -> u64 {
     seen.lost.unwrap_or_else(|| seen.dropped.iter().filter(taken).map(|(_, count)| count).sum())
 }
 
-/// Copies that the network, or the listener's host behind its port, discarded of its own accord: what nobody stated as failing, and
-/// what is not meant to be taken out. Over two networks no more than the frames of which no copy was taken. A datagram that was given
-/// up counts, if no piece of it may have been taken otherwise.
+/// Copies that the network, or the listener's host behind its port, discarded without a stated failure, and that were
+/// not to be eliminated. Over two networks no more than the frames of which no copy was taken. A discarded datagram
+/// counts, if no piece of it may have been taken otherwise.
 pub(crate) fn discarded(seen: &ListenerObservation, causes: Causes) -> u64 {
     let all = |dropped: &[(DropReason, u64)]| causes.count(dropped, Cause::Network);
     let in_host = dropped_in_host(seen);

@@ -105,7 +105,7 @@ fn locked(path: &Path) -> io::Result<Option<File>> {
     Ok(place.exists().then_some(lock))
 }
 
-/// Takes away what killed processes left in a folder. What cannot be taken away stays: it is in nobody's way.
+/// Removes the remains of killed processes in a folder. If that is impossible they stay: they do no harm.
 fn remove_stale(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
@@ -130,7 +130,7 @@ fn parts(name: &str) -> Option<(&str, u32, bool)> {
     (!place.is_empty() && is_number(number)).then_some((place, process.parse().ok()?, is_old))
 }
 
-/// Whether nobody writes the folder any more: its lock, which nobody had, or no lock if there is none and its process is gone.
+/// Whether no process writes the folder any more: its lock, which was free, or no lock if there is none and its process is gone.
 fn abandoned(path: &Path, process: u32) -> Option<Option<File>> {
     match OpenOptions::new().read(true).write(true).open(path.join(LOCK)) {
         Ok(lock) => lock.try_lock().is_ok().then_some(Some(lock)),

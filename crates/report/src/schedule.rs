@@ -12,7 +12,7 @@ use crate::{harts, tdma, time_triggered};
 /// Longest cycle that is drawn; beyond it the beginning is.
 const CYCLE_MAX: Duration = Duration::from_s(10);
 
-/// When who may send.
+/// The transmission windows of nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScheduleDocument {
     /// `tdma`, `time-triggered` or `harts`.

@@ -80,7 +80,7 @@ fn verdict(listener: &ListenerSummary) -> String {
     listener.verdict.map_or_else(String::new, |verdict| words(verdict, listener.proviso))
 }
 
-/// `proven`, `proven but for losses`.
+/// The words of a verdict: `proven`, `proven but for losses`.
 fn words(verdict: Verdict, proviso: Option<Proviso>) -> String {
     match proviso {
         Some(proviso) => format!("{} {}", verdict.name(), proviso.name()),

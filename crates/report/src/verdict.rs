@@ -99,7 +99,7 @@ pub struct StreamVerification {
     pub stream: StreamIndex,
     /// The worst of its listeners.
     pub verdict: Verdict,
-    /// What it is proven but for, if it is proven: the worst of its listeners.
+    /// The proviso, if it is proven with one: the worst of its listeners.
     pub proviso: Option<Proviso>,
     /// Per listener.
     pub listeners: Vec<ListenerVerification>,
@@ -134,7 +134,7 @@ pub struct ListenerVerification {
     pub may_be_lost: Vec<Limit>,
     /// Failures that the description states and that may take frames on its way.
     pub stated: Vec<StatedFailure>,
-    /// What it is proven but for, if it is proven.
+    /// The proviso, if it is proven with one.
     pub proviso: Option<Proviso>,
     /// The causes of losses.
     pub(crate) causes: Causes,

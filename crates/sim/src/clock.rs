@@ -115,7 +115,7 @@ impl LocalClock {
                     wanted = wanted.div_ceil(step) * step;
                 }
                 let elapsed = wanted.saturating_sub(offset);
-                // Exact but for the rounding of `inverse`, which is worth less than a picosecond.
+                // Exact except for the rounding of `inverse`, which is worth less than a picosecond.
                 let mut time;
                 if slow {
                     let Some(before) = elapsed.checked_sub(1) else { return SimTime::ZERO };

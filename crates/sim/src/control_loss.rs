@@ -1,6 +1,7 @@
-//! Frames of protocols that were lost in a run: which, where, why and how many.
+//! Frames of protocols that were lost in a run: their kind, place, reason and number.
 //!
-//! Not here: frames of applications, which are counted for each listener (`fates.rs`); what a protocol makes of a loss (its own results).
+//! Not here: frames of applications, which are counted for each listener (`fates.rs`); the effect of a loss on its
+//! protocol (in the protocol's own results).
 
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 

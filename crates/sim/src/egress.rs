@@ -184,7 +184,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         }
     }
 
-    /// Sends a frame that was selected at `selected`: computes when the next node has it, and puts it into the ring of the link.
+    /// Sends a frame that was selected at `selected`: computes when the next node receives it, and puts it into the ring of the link.
     #[inline]
     pub(crate) fn transmit(
         &mut self,

@@ -260,13 +260,13 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         self.lose(&slot, reason, Whereabouts::on_line(&slot));
     }
 
-    /// Counts a lost copy of a frame, for all listeners behind where it was.
+    /// Counts a lost copy of a frame, once for each listener behind its place.
     pub(crate) fn lose(&mut self, slot: &Slot, reason: DropReason, whereabouts: Whereabouts) {
         self.statistics.fates.note(slot.stream, Fate::Lost(reason), whereabouts);
         self.count_loss(slot, reason);
     }
 
-    /// Counts a lost copy of a frame, for no listener.
+    /// Counts a lost copy of a frame, without its listeners.
     pub(crate) fn count_loss(&mut self, slot: &Slot, reason: DropReason) {
         self.statistics.dropped(slot.stream, reason);
         let hop = slot.hop - self.plan.first_hop[slot.stream as usize];

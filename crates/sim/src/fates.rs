@@ -1,4 +1,4 @@
-//! What becomes of copies of frames, counted for each listener that they were on their way to.
+//! The fates of copies of frames, counted for each listener of the copy.
 //!
 //! A run notes the place of a copy when it was lost, was not forwarded, or the run ended. At the end of the run each
 //! of these counts for all listeners behind that place: those behind the hop; for a copy that bridges had yet to
@@ -114,7 +114,7 @@ struct Spread {
     first_hop: u32,
     /// For all listeners.
     talker: u64,
-    /// Per hop: for all behind it, and for who takes them at its far end.
+    /// Per hop: for all listeners behind it, and for the one at its far end.
     behind: Vec<u64>,
     ends: Vec<u64>,
 }

@@ -19,7 +19,7 @@ pub(crate) struct Given<'run> {
 
 /// What is listed.
 struct Listed {
-    /// Whether a network has it.
+    /// Whether a network uses it.
     is_in: fn(&Network) -> bool,
     /// Its part in a run of such a network, if it acts in one.
     attach: Option<Attach>,

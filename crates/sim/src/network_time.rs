@@ -1,4 +1,4 @@
-//! What was observed of network time: how far nodes are apart, and since when each has it.
+//! Observations of network time: the difference between nodes, and since when each has it.
 
 use tautwire_core::as6802::CliquesDetected;
 use tautwire_model::Network;

@@ -29,7 +29,7 @@ pub enum Driver {
     Eliding,
     /// Leaves out nothing: every selection is an event, and so is the end of every transmission.
     Plain,
-    /// As plain, with needless wake-ups besides, and control machines held to their contract.
+    /// As plain, with additional needless wake-ups, and checks of the control machines' contract.
     Spurious,
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct HopPlan {
     pub(crate) port: u32,
     /// Scheduler of the node's bank, or [`NONE`].
     pub(crate) scheduler: u32,
-    /// Who takes the frame at the far end.
+    /// The recipient of the frame at the far end.
     pub(crate) taker: Taker,
     /// The only hop behind the bridge at the far end, if there is one only, or [`NONE`].
     pub(crate) next: u32,
@@ -47,7 +47,7 @@ pub(crate) struct HopPlan {
 
 const _: () = assert!(size_of::<HopPlan>() == 32, "half a cache line");
 
-/// Who takes a frame at the far end of a hop, in four octets.
+/// The recipient of a frame at the far end of a hop, in four octets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Taker(u32);
 
@@ -56,7 +56,7 @@ pub(crate) struct Taker(u32);
 pub(crate) enum Taken {
     /// By a listener, as it comes.
     Listener(u32),
-    /// By a redundancy manager, or by nobody: none, or the number of its reception.
+    /// By a redundancy manager, or by none: none, or the number of its reception.
     Otherwise(Option<u32>),
 }
 
@@ -77,7 +77,7 @@ impl Taker {
         Self(number | Self::MANAGED)
     }
 
-    /// Who it is.
+    /// The recipient.
     #[inline]
     pub(crate) fn who(self) -> Taken {
         if self.0 < Self::MANAGED {

@@ -42,7 +42,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         }
     }
 
-    /// Whether a delivered frame was a protocol's, which has it then.
+    /// Whether a delivered frame was a protocol's, which has taken it.
     pub(crate) fn take_octets(&mut self, slot: &Slot) -> bool {
         if !self.carries_octets(slot.stream) {
             return false;

@@ -154,7 +154,7 @@ pub struct Observation {
     pub mechanisms: Observed,
     /// Frames of the first cycles behind the warm-up, if a mechanism wants them noted.
     pub cycle_frames: Vec<CycleFrame>,
-    /// Masters and nodes of HaRTES, in a network that has it.
+    /// Masters and nodes of HaRTES, in a network with HaRTES.
     pub harts: Option<Box<HartsObservation>>,
     /// Per virtual link, in the order of their first streams.
     pub virtual_links: Vec<VirtualLinkObservation>,
@@ -175,7 +175,7 @@ pub struct Observation {
     pub trace_hash: u64,
 }
 
-/// What the end system of a virtual link let go, over both networks each frame once.
+/// Frames that the end system of a virtual link sent, each frame over both networks once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VirtualLinkObservation {
     /// Identifier.
@@ -221,7 +221,7 @@ pub struct StreamObservation {
     pub hops: Vec<HopObservation>,
 }
 
-/// What one listener observed of a stream: after the warm-up, but for the counts and `worst`.
+/// What one listener observed of a stream: after the warm-up, except for the counts and `worst`.
 ///
 /// delivered + dropped + withheld + in flight = created, of a listener that is reached over two networks twice that.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -257,8 +257,9 @@ pub struct ListenerObservation {
     pub datagrams: Option<Box<DatagramObservation>>,
 }
 
-/// What a listener observed of a stream's datagrams: after the warm-up, but for the counts and `max`. Delays are from the
-/// talker's application to the last bit of the last piece; at the listener's application, if it has protocol stacks.
+/// What a listener observed of a stream's datagrams: after the warm-up, except for the counts and `max`. Delays are
+/// from the talker's application to the last bit of the last piece; at the listener's application, if it has protocol
+/// stacks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DatagramObservation {
     /// Datagrams that the talker's application created.
@@ -274,7 +275,7 @@ pub struct DatagramObservation {
 }
 
 /// What an application behind a listener's port observed of a stream, at the end of a protocol stack or of the host's
-/// `receive`: after the warm-up, but for the counts and `max`. delivered = received + dropped + in flight.
+/// `receive`: after the warm-up, except for the counts and `max`. delivered = received + dropped + in flight.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ApplicationObservation {
     /// Frames that it received.

@@ -16,7 +16,7 @@ pub(crate) struct Source {
     payload_min: u64,
     payload_max: u64,
     tagged: bool,
-    /// Rate of the line of the talker's port, for a file.
+    /// Rate of the link of the talker's port, used by a file.
     line: BitRate,
     /// Only where the traffic or the payload is random.
     random: Option<Box<Random>>,

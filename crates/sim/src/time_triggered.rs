@@ -231,7 +231,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             for frame in lost {
                 self.drop_frame(frame.slot, DropReason::Unsynchronised);
             }
-            // Slots bar nobody any more.
+            // Slots block no frame any more.
             if waits {
                 self.arm_integrated(port);
             }
@@ -393,7 +393,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let links = self.network.ports[port as usize].links.expect("a hop's port is connected");
         let NodeIndex(node) = self.network.ports[self.network.links[links.egress.index()].to.index()].node;
         let clock = self.nodes[node as usize].clock;
-        // Who has no network time knows no window; a switch drops the frame then, for it keeps none.
+        // A node without network time knows no window; a switch drops the frame then, because it does not store such frames.
         !timed.has_time_of(node as usize, frame.stream)
             || window.is_open(timed.network(node as usize, clock, frame.received))
     }

@@ -38,7 +38,7 @@ impl Tournament {
         Self { matches, winner: player(0) }
     }
 
-    /// The earliest time and the first entity that has it.
+    /// The earliest time and the first entity with that time.
     #[inline]
     pub(crate) fn winner(&self) -> (SimTime, u32) {
         (self.winner.time, self.winner.entity)

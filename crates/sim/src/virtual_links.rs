@@ -27,7 +27,7 @@ use crate::recorder::Recorder;
 use crate::result::{DropReason, VirtualLinkObservation};
 use crate::talker::TalkerShaper;
 
-/// The epoch of a regulator's entry among its host's sources: no talker ever has it.
+/// The epoch of a regulator's entry among its host's sources: no talker uses it.
 pub(crate) const RELEASE: u32 = u32::MAX;
 
 /// A virtual link at its talker.
@@ -65,7 +65,7 @@ enum Manager {
     Periods(PeriodRedundancy),
 }
 
-/// How a hop brings frames to a listener.
+/// How a hop delivers frames to a listener.
 #[derive(Clone, Copy, Debug)]
 struct Reception {
     listener: u32,
@@ -201,7 +201,7 @@ impl VirtualLinks {
         !self.receivers.is_empty()
     }
 
-    /// What every link's end system let go.
+    /// The output of every link's end system.
     pub(crate) fn observations(&self) -> Vec<VirtualLinkObservation> {
         let of_link = |link: &Link| {
             let span = link.left.map_or(Duration::ZERO, |(first, last)| last.since(first));

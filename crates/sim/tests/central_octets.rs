@@ -48,7 +48,7 @@ fn every_transmission_of_a_channel_has_its_octets() {
     let loaded = tautwire_model::load_text("central.yaml", SCENARIO);
     let mut network = loaded.network.unwrap_or_else(|| panic!("{:#?}", loaded.diagnostics));
     network.set_duration(Duration::from_ms(2_000));
-    // Who tests bounds is not this crate's.
+    // The test of bounds is not part of this crate.
     let network = network.altered(|parts| {
         let central = parts.srp.as_mut().and_then(|held| held.central.as_mut());
         central.expect("central configuration").test = CentralTest::Bandwidth;

@@ -43,7 +43,7 @@ fn every_scenario_has_one_trace() {
             let Some(mut network) = loaded.network else { continue };
             // Three runs of each: a tenth of a second is enough to meet every mechanism.
             network.set_duration(network.run.duration.min(tautwire_units::Duration::from_ms(100)));
-            // Who tests bounds is not this crate's.
+            // The test of bounds is not part of this crate.
             let network = network.altered(|parts| {
                 if let Some(central) = parts.srp.as_mut().and_then(|held| held.central.as_mut()) {
                     central.test = CentralTest::Bandwidth;

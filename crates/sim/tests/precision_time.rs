@@ -180,7 +180,7 @@ fn a_talker_keeps_the_pace_of_the_grandmaster() {
 
 #[test]
 fn a_corrected_clock_runs_on_when_the_grandmaster_is_lost() {
-    // Nobody else may be one: for three sync intervals the time is known, then the clock runs on as it was.
+    // No other node may become one: for three sync intervals the time is known, then the clock runs on as it was.
     let text = SCENARIO
         .replace("reserve: {priority1: 101}", "reserve: {priority1: 255}\n    listener: {priority1: 255}");
     let text =

@@ -1,4 +1,4 @@
-//! MVRP in a run: who declares a VLAN, where it is registered, and what gets out without it.
+//! MVRP in a run: the declarations of a VLAN, its registrations, and the frames that pass without one.
 
 use tautwire_model::Network;
 use tautwire_sim::{

@@ -1,4 +1,4 @@
-//! Bit rates, and what they make of sizes and times.
+//! Bit rates, and conversions between sizes and times by them.
 
 use core::fmt;
 

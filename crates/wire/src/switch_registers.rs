@@ -201,5 +201,5 @@ pub const SENT: u16 = 0x0a0;
 /// Of these, cut through. Relative to the port's block.
 pub const SENT_CUT_THROUGH: u16 = 0x0a4;
 
-/// Of these, ended as bad ones, for they came in bad. Relative to the port's block.
+/// Of these, ended as bad ones, because they were received as bad. Relative to the port's block.
 pub const SENT_BAD: u16 = 0x0a8;

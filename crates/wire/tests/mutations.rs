@@ -156,7 +156,7 @@ proptest! {
         let octets = changed(octets, &change);
         if let Ok((message, contents)) = TestMessage::parse(&octets) {
             prop_assert!(is_within(contents, &octets));
-            // 32 bits of check do not let through what a few flips and a cut make of a message.
+            // 32 bits of check do not accept a message after a few flips and a cut.
             prop_assert_eq!((message, &octets), (TestMessage { id, sequence }, &unchanged));
         }
     }

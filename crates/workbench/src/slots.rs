@@ -215,7 +215,7 @@ fn pairs(network: &Network, demand: &SlotDemand, of_stream: &[usize]) -> Pairs {
     let alone = (0..network.streams.len()).filter(|number| !paired(number) && !opens(number));
     let alone = alone.map(|number| {
         let transfer = of_stream[number];
-        // Who shares a queue with others waits for them too.
+        // A stream that shares a queue with others waits for them too.
         let single = of_stream.iter().filter(|other| **other == transfer).count() == 1;
         Alone { transfer, apart_max: demand.streams[number].apart_max.filter(|_| single) }
     });

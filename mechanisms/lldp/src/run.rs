@@ -1,4 +1,4 @@
-//! LLDP in a run: an agent for every node, and who was learned where and when.
+//! LLDP in a run: an agent for every node, and the neighbours that were learned, with place and time.
 
 use std::collections::BTreeMap;
 

@@ -170,7 +170,7 @@ impl HartsSet {
         ResponseTime { time: NEVER, terms }
     }
 
-    /// The terms of a stream's response time; none if it does not come to rest.
+    /// The terms of a stream's response time; none if it does not converge.
     #[must_use]
     pub fn terms(&self, stream: usize) -> Option<Terms> {
         let time = self.response_time(stream, NEVER).time;

@@ -102,8 +102,8 @@ fn a_server_too_small_for_its_streams_makes_them_wait() {
         Server { parent: None, period, capacity: Bytes::new(176) },
         Server { parent: Some(0), period, capacity: Bytes::new(88) },
     ];
-    // Both need 176 octets: one more period of the inner server, and then of the outer one too, for the
-    // response is longer than a period of the peer.
+    // Both need 176 octets: one more period of the inner server, and then of the outer one too, because the response
+    // is longer than a period of the peer.
     let more = time(&pair, 0);
     assert!(more > 125_000_000, "{more}");
     pair.servers[1].capacity = Bytes::new(176);

@@ -114,7 +114,7 @@ impl Contents {
 pub enum LogError {
     /// It cannot be read or written.
     Io(PathBuf, io::Error),
-    /// Another process has it.
+    /// Another process has locked it.
     InUse(PathBuf),
     /// A line before the last is not what was written.
     Damaged {

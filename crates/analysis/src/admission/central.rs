@@ -28,7 +28,7 @@ enum Leg {
 struct Pair {
     talker: u32,
     listener: u32,
-    /// Who speaks for them: the CUC, or their edge bridges.
+    /// The entity that acts for them: the CUC, or their edge bridges.
     for_talker: u32,
     for_listener: u32,
     bridges: Vec<u32>,
@@ -218,7 +218,7 @@ impl Central<'_> {
         (0..described.listeners.len()).map(pair).collect()
     }
 
-    /// A message, by who takes it as what.
+    /// A message, by its receiver and the processing time there.
     fn message(&self, from: u32, to: u32, takes: &tautwire_model::network::Delay) -> Message<u32> {
         let octets = Bytes::new(self.settings.message_size.get() + 22);
         Message { from, to, taker: to, work: delay_max(takes, octets), count: 1 }
@@ -289,7 +289,7 @@ impl Central<'_> {
         messages
     }
 
-    /// All messages that follow from a talker or a listener that gives back.
+    /// All messages that follow from a talker or a listener that releases.
     fn given_back(&self, pair: &Pair) -> Vec<Message<u32>> {
         let cnc = self.settings.cnc.0;
         let mut messages: Vec<Message<u32>> =

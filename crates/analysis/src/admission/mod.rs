@@ -1,13 +1,14 @@
 //! How long an admission takes at most: from a complete request, the talker's and a listener's, to the talker's answer.
 //!
-//! The bound is made of timers of the protocol, of the bounds of its frames on the links, and of the stated times of processors. It
-//! holds for a stream that nobody refuses on the way (of HaRTES: for a refusal, too), while no frame of the protocol is lost; who
-//! compares looks at both. Three ways to admit, three ways to bound: bridges that decide among themselves (`msrp.rs`), a CNC
-//! (`central.rs`), an ACMaster (`../harts/admission.rs`).
+//! The bound is made of timers of the protocol, of the bounds of its frames on the links, and of the stated times of
+//! processors. It holds for a stream that is not refused on the path (with HaRTES: for a refusal, too), while no frame
+//! of the protocol is lost; the caller that compares must check both. Three ways to admit, three ways to bound:
+//! bridges that decide among themselves (`msrp.rs`), a CNC (`central.rs`), an ACMaster (`../harts/admission.rs`).
 //!
-//! Where one entity decides, its bound adds up **all work that may be there**: on its way a request meets every message at an entity at
-//! most once, for whoever worked at it before does not again; so it waits in all no longer than what all messages take that may be under
-//! way at all (`totals.rs`). Invariant: nothing of a machine is called. Not here: what was observed (`tautwire-report`).
+//! Where one entity decides, its bound adds up **all possible work**: on its path a request waits for every message at
+//! an entity at most once, because a message that was processed before is not processed again; so its total wait is at
+//! most the processing time of all messages that may be in transit at all (`totals.rs`). Invariant: no machine is
+//! called. Not here: observations (`tautwire-report`).
 
 mod central;
 mod msrp;

@@ -67,7 +67,7 @@ impl<T: Copy + Ord> Load<T> {
     }
 }
 
-/// The least bound that `of` gives back when it is assumed; none above [`LONGEST`].
+/// The least bound that `of` reproduces when it is assumed; none above [`LONGEST`].
 pub(crate) fn consistent(
     of: impl Fn(u64) -> Result<u64, NoAdmissionBound>,
 ) -> Result<Option<u64>, NoAdmissionBound> {

@@ -38,7 +38,7 @@ impl Once {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Periodic {
     period: u64,
-    /// In order, neither empty nor touching, but for the first and the last at the ends of the cycle.
+    /// In order, neither empty nor touching, except for the first and the last at the ends of the cycle.
     parts: Vec<(u64, u64)>,
 }
 

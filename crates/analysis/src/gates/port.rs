@@ -46,7 +46,7 @@ pub(super) struct Timing {
     /// Bits per second of the line, and picoseconds that each frame takes beyond it.
     pub(super) rate: u64,
     pub(super) lost: u64,
-    /// How far an edge of a gate may be from where the list has it, either way.
+    /// By how much an edge of a gate may differ from the list, earlier or later.
     pub(super) error: u64,
     /// How long the first cycle may be ahead when the port begins.
     pub(super) first: u64,
@@ -116,7 +116,7 @@ impl Gated {
         (0..class).filter_map(|lower| Some((lower, self.frames[lower]?)))
     }
 
-    /// The guard of a class: so long before its gate shuts none of its frames is sure to start.
+    /// The guard of a class: from this time before its gate closes, its frames may not start.
     fn guard(&self, class: usize) -> u64 {
         #[cfg(feature = "planted-faults")]
         if self.fault == Some(crate::PlantedFault::GateGuardForgotten) {
@@ -138,7 +138,7 @@ impl Gated {
         let before = opens + period - 1;
         let lower = self.below(class).map(|(lower, frames)| {
             let wire = self.timing.time(frames.wire_max);
-            // Its gate may be open a little longer, or open a little earlier, than that of the class has it.
+            // Its gate may be open a little longer, or open a little earlier, than that of the class in the list.
             let busy = self.busy(lower).grown(self.timing.error, self.timing.error);
             if busy.is_all() {
                 return wire;
@@ -289,7 +289,8 @@ impl Gated {
         }
     }
 
-    /// When a class need not earn credit: while its gate is closed, and before that where a frame need not fit, as the device has it.
+    /// When a class need not earn credit: while its gate is closed, and before that where a frame need not fit,
+    /// depending on the device.
     fn unearned(&self, class: usize, openings: &[Opening]) -> Periodic {
         let (error, period) = (self.timing.error, self.open[class].period());
         if self.open[class].is_all() {

@@ -31,7 +31,7 @@ const ITEMS_MAX: usize = 64;
 /// How often a message may come that is repeated within twice a bound that is below the patience.
 const REPEATED: u64 = 3;
 
-/// Who takes a message: one after the other, each for its time.
+/// The receiver of a message: it processes one after the other, each for its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Entity {
     Node(u32),
@@ -135,7 +135,7 @@ impl<'a> Admissions<'a> {
                 items.push(Item { first: at.as_ps(), last, messages });
             }
             if let Some(at) = request.release_at {
-                // What is given back while it is being decided is given back again.
+                // A stream that is released during its decision is released again.
                 let last = self.context.late((at + self.settings.patience).as_ps());
                 items.push(Item { first: at.as_ps(), last, messages: self.given_back(request) });
             }
@@ -327,7 +327,7 @@ impl<'a> Admissions<'a> {
         messages
     }
 
-    /// All messages that follow from a consumer's part that is given back; if it is the last one, its producer pauses first.
+    /// All messages that follow from a consumer's part that is released; if it is the last one, its producer pauses first.
     fn part_given_back(&self, stream: StreamIndex, consumer: u32) -> Vec<Message<Entity>> {
         let talker = self.context.network.streams[stream.index()].talker.0;
         let mut messages: Vec<Message<Entity>> = self.relayed(consumer).to_vec();

@@ -53,7 +53,7 @@ struct End {
     most: Result<u64, Unbounded>,
     /// At least.
     least: u64,
-    /// Who policed them, and how long that was ago.
+    /// The policer that they passed, and the time since then.
     behind: Option<(Police, Range)>,
 }
 

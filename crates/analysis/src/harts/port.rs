@@ -1,9 +1,10 @@
-//! What the servers of a bridge's port are sure to give, whatever the others send.
+//! The guaranteed service of the servers of a bridge's port, whatever the others send.
 //!
-//! Others take no more than their capacities. What a server is sure of follows from those that go before it, from the
-//! servers above it, and from what of a window frames find for certain: the window less the longest frame, for a frame
-//! that would run over its end waits, and others with it. A clock that is read in steps has a window begin up to a step late, and
-//! each frame hold the line up to a step longer. Trigger messages and synchronous frames have windows of their own.
+//! Others take no more than their capacities. The guarantee of a server follows from those that go before it, from the
+//! servers above it, and from the usable time of a window: the window less the longest frame, because a frame that
+//! would run over its end waits, and others with it. With a clock that is read in steps a window may begin up to a
+//! step late, and each frame may occupy the line up to a step longer. Trigger messages and synchronous frames have
+//! windows of their own.
 
 use tautwire_core::harts::servers::{ServerConfig, ServerKind, ServerWindow, ServersConfig};
 use tautwire_model::Network;
@@ -21,7 +22,7 @@ const SHORTEST: u64 = 84;
 pub(super) struct Port {
     index: PortIndex,
     config: ServersConfig,
-    /// Per server: whether a stream that leaves here has it. Others take nothing.
+    /// Per server: whether a stream that leaves here uses it. Others take nothing.
     used: Vec<bool>,
     /// Picoseconds of an octet, as a fraction: bits per second.
     bps: u64,

@@ -1,4 +1,4 @@
-//! Synchronous streams over several switches: how their messages come to each of them, and how long each keeps them.
+//! Synchronous streams over several switches: the arrivals of their messages at each of them, and the delay there.
 //!
 //! Elementary cycles of switches are not aligned and their clocks drift, so a message may come at any place of a cycle: it is
 //! ready when the next begins, at most a cycle later, and the schedule there takes it in cycle R of those from then on
@@ -9,11 +9,12 @@
 //! further switch = stages + R E + O + cable       from its last bit
 //! ```
 //!
-//! It leaves no earlier than the window begins, S behind the start of a cycle; so messages that were released a period apart
-//! come nearer to one another by what the bounds before leave between the most and the least. That again decides how
-//! long others wait, and they may go before this one elsewhere: all responses grow from one cycle until none grows
-//! any more. The least such fixed point holds, for a first message that waited longer would need one before it that came nearer.
-//! Where a switch promises nothing, it still sends no more than its pool holds in a cycle, so others keep their bounds.
+//! It leaves no earlier than the window begins, S after the start of a cycle; so the distance of messages that were
+//! released a period apart shrinks by the difference between the greatest and the least bound before. That again
+//! determines how long others wait, and they may go before this one elsewhere: all responses grow from one cycle until
+//! none grows any more. The least such fixed point holds, because a first message that waited longer would need one
+//! before it that came nearer. A switch without a guarantee still sends no more than its pool holds in a cycle, so
+//! others keep their bounds.
 
 use std::collections::BTreeMap;
 

@@ -1,10 +1,10 @@
 //! How many elementary cycles a synchronous message waits at most, until the schedule of a switch takes it.
 //!
 //! With C the time of a message and W the time of a cycle's window: while a message waits, each cycle takes more than
-//! W − C of those before it, for else it would fit. Since the last cycle that left none of them waiting, n cycles have
-//! thus taken more than n (W − C_max); so a message is taken in cycle n if those before it need no more in n cycles.
-//! By deadlines, all messages keep theirs if in any n cycles those with both release and deadline inside need no more;
-//! and none waits longer than n cycles if all that is released needs no more.
+//! W − C of those before it, since otherwise it would fit. Since the last cycle that left none of them waiting, n
+//! cycles have thus taken more than n (W − C_max); so a message is taken in cycle n if those before it need no more in
+//! n cycles. By deadlines, all messages keep theirs if in any n cycles those with both release and deadline inside
+//! need no more; and none waits longer than n cycles if all that is released needs no more.
 //!
 //! A local stream releases a message every period; one that still waits at the next release is lost: a wait longer
 //! than a period has no bound. Messages from another switch are released as they come, none is lost while its pool has
@@ -72,7 +72,7 @@ impl Scheduled {
         }
     }
 
-    /// Who goes first is smaller.
+    /// The rank of a message: a smaller one goes first.
     fn rank(&self, policy: SchedulerPolicy) -> (u32, u16) {
         match policy {
             SchedulerPolicy::ServerBased => (u32::from(u8::MAX - self.config.priority), self.config.id),

@@ -72,8 +72,8 @@ impl Overflow {
         }
     }
 
-    /// Numbers listener and hop as in a network in which the stream has more of both: `places` gives which ones those of this
-    /// network are there, for a stream of which there are more.
+    /// Numbers listener and hop as in a network in which the stream has more of both: `places` gives their numbers
+    /// there, for a stream with more of them.
     pub(crate) fn spread(&mut self, places: impl Fn(StreamIndex) -> Option<(Vec<usize>, Vec<usize>)>) {
         match &mut self.whose {
             Whose::Listener(stream, listener) => {
@@ -112,10 +112,10 @@ impl Losses {
     }
 }
 
-/// Where frames may be lost although nothing fails.
+/// Where frames may be lost without a failure.
 ///
-/// Of a stream over two networks whose copies a listener takes once, a frame is lost where both copies may be; with a stated
-/// failure, of which nobody knows which network it takes, where either may be.
+/// Of a stream over two networks whose copies a listener takes once, a frame is lost where both copies may be; with a
+/// stated failure, which may affect either network, where either may be.
 ///
 /// # Panics
 /// If `bounds` are not those of `network`.

@@ -30,7 +30,7 @@ pub(crate) struct Entry {
     pub(crate) primary: bool,
     pub(crate) frame_min: Bytes,
     pub(crate) frame_max: Bytes,
-    /// What its talker promises, in bits of the wire here and true time, but for roundings of its clock.
+    /// The promise of its talker, in bits on the wire here and true time, except for roundings of its clock.
     pub(crate) promise: Option<Line>,
     /// How much later a frame may come than its talker's clock should have it.
     pub(crate) talker_slack: u64,
@@ -125,7 +125,7 @@ impl Plan<'_> {
         (self.entries.get(entry.previous as usize).map_or(entry.tagged, |before| before.tagged), entry.tagged)
     }
 
-    /// Makes the entries of the next stream, with what does not depend on who else runs.
+    /// Makes the entries of the next stream, with all that does not depend on which other streams run.
     pub(super) fn make_known(&mut self, number: u32, policed: bool) {
         let network = self.network;
         let stream = self.stream(number);
@@ -183,7 +183,7 @@ impl Plan<'_> {
         entry.ready_min = entry.here_min + entry.queue_min;
         entry.hop_min = entry.queue_min + sending;
         if let Some(cut) = &entry.cut {
-            // From the smallest frame's header on; the hop of a larger one is as long, but for clocks that differ.
+            // From the smallest frame's header on; the hop of a larger one is as long, except for clocks that differ.
             let header_min = entry.here_min - signed(cut.before_fast);
             entry.ready_min = entry.ready_min.max(header_min + signed(cut.latency_min));
             let longer = ps_floor((entry.frame_max.get() - entry.frame_min.get()) * 8, plan.rate);

@@ -1,4 +1,4 @@
-//! Who passes a port: numbers of entries, the highest class first, within a class in their order.
+//! The entries that pass a port: their numbers, the highest class first, within a class in their order.
 
 /// The list.
 #[derive(Clone, Debug, Default)]

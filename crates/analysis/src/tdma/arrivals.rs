@@ -16,7 +16,7 @@ use crate::host::Handed;
 /// How frames come to a station's queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Arrivals {
-    /// `burst` at once, `interval` apart at least but for `jitter`.
+    /// `burst` at once, at least `interval` apart with a jitter of `jitter`.
     Periodic { interval: u64, jitter: u64, burst: u64 },
     /// As many of `least` bits as a token bucket holds.
     Bucket { bps: u64, burst: u64, least: u64 },

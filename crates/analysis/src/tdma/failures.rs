@@ -1,13 +1,14 @@
 //! Failures in a TDMA network, and their cost: slots, a lifetime, or all bounds.
 //!
-//! A cable that is cut for good, or a bridge that stops for good, divides a network with a standby into parts. In the
-//! master's part nothing changes; in that of the standby it takes over, as if the master had stopped; in any other no
-//! station receives a cycle any more and all are silent. No frame crosses, so no two cycles meet: the cost is one slot
-//! of waiting more, as for a failing master. Where master and standby stay connected by another path but the standby's
-//! tree is cut, two cycles meet: no bound. If a cable or bridge comes back and there is a standby, two cycles are on
-//! the same lines until the standby receives the master's frames again, which is a cycle later at most. The
-//! description states how long they were separated, which bounds how far they have drifted apart: that is part of the
-//! error of every slot, as for a standby that misses so many frames in a row. If the slots' margins cover it, no frame
+//! A cable that is cut permanently, or a bridge that stops permanently, divides a network with a standby into parts.
+//! In the master's part nothing changes; in that of the standby it takes over, as if the master had stopped; in any
+//! other no station receives a cycle any more and all are silent. No frame crosses, so no two cycles meet: the cost
+//! is one slot of waiting more, as for a failing master. Where master and standby stay connected by another path but
+//! the standby's tree is cut, two cycles meet: no bound. If a cable or bridge comes back and there is a standby, two
+//! cycles are on the same lines until the standby receives the master's frames again, which is a cycle later at most.
+//! The description states how long they were separated, which bounds how far they have drifted apart: that is part of
+//! the error of every slot, as for a standby that misses so many frames in a row. If the slots' margins cover it, no
+//! frame
 //! waits for another; else their frames meet, and there is no bound.
 //!
 //! Where the standby stops after the master, no station opens cycles any more. A master without a standby opens them
@@ -75,7 +76,7 @@ impl Cycle<'_> {
                 }
                 TimelineAction::StopNode(node) => {
                     gone.nodes.push(*node);
-                    // A slave costs nobody else anything.
+                    // A slave costs no other station anything.
                     !(self.is_bridge(*node) || self.opens(*node)) || self.bears(action, &gone, !errs)
                 }
                 TimelineAction::CutCable(cable) => {
@@ -108,8 +109,8 @@ impl Cycle<'_> {
         self.tdma.start_up.is_none() && events.any(|event| unheard(&event.action, event.at))
     }
 
-    /// Whether nobody opens cycles any more from some time on: the standby stops when the master has. A master that is back
-    /// follows a standby, and a standby that is back knows no cycle, so none of both begins anew.
+    /// Whether no station opens cycles any more from some time on: the standby stops after the master. A master that
+    /// is back follows a standby, and a standby that is back knows no cycle, so neither starts again.
     fn falls_silent(&self, master: NodeIndex) -> bool {
         let Some(standby) = self.tdma.standby else { return false };
         let standby = self.network.streams[standby.synchronisation.index()].talker;
@@ -188,7 +189,7 @@ impl Cycle<'_> {
         of.into_iter().flatten().any(|stream| self.network.streams[stream.index()].talker == node)
     }
 
-    /// Whether a cable connects an end station that opens no cycle: without it nobody else misses one.
+    /// Whether a cable connects an end station that opens no cycle: without it no other station misses one.
     fn leads_to_a_slave(&self, cable: u32) -> bool {
         self.network.cable_ends(cable).into_iter().any(|node| {
             let is_station = matches!(self.network.nodes[node.index()].kind, NodeKind::EndStation { .. });

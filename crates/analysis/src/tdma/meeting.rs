@@ -50,7 +50,7 @@ impl Cycle<'_> {
         None
     }
 
-    /// Whether a station may start up while others run: who comes back, or was taken for dead.
+    /// Whether a station may start up while others run: one that comes back, or was declared dead.
     fn starts_up_again(&self) -> bool {
         self.tdma.start_up.as_ref().is_some_and(|start_up| start_up.heartbeat.is_some())
     }

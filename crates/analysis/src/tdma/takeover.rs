@@ -22,7 +22,7 @@ use crate::unbounded::Unbounded;
 pub enum Failure {
     /// Stations stop, or come back.
     Stations,
-    /// Cables are cut or bridges stop, for good or not.
+    /// Cables are cut or bridges stop, permanently or not.
     Links,
     /// Bits are received wrong, so that synchronisation frames are lost.
     Frames,
@@ -35,7 +35,7 @@ pub enum Failure {
 /// The rule by which a failure's cost is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CostRule {
-    /// It costs nobody a slot.
+    /// It costs no station a slot.
     Nothing,
     /// It costs each station slots of one cycle, or all of one: a frame waits for as many more.
     Slots,

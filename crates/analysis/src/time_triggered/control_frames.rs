@@ -13,8 +13,8 @@ use tautwire_units::Duration;
 use crate::result::Bounds;
 use crate::service::Misses;
 
-/// The nodes whose control frames are not sure to come in time, with the cluster of each, in the order of the network. Those
-/// of faulty nodes are left out: averages leave them out, or what is not contained is known.
+/// The nodes whose control frames may come too late, with the cluster of each, in the order of the network. Those of
+/// faulty nodes are left out: averages leave them out, or `uncontained` reports them.
 pub fn late_control_frames<'a>(
     network: &'a Network,
     bounds: &'a Bounds,

@@ -1,8 +1,8 @@
 //! Messages that a talker's time-triggered link replaces by newer ones before it sends them: those that come faster than its points.
 //!
-//! An application that follows network time, and whose messages all come between the same two points of their periods, is sure to have
-//! one at each. Not here: places behind the talker, which a schedule without faults empties in time; links that keep a BAG
-//! (`../loss/newest.rs`).
+//! An application that follows network time, and whose messages all come between the same two points of their periods,
+//! certainly has one at each. Not here: places behind the talker, which a schedule without faults empties in time;
+//! links that keep a BAG (`../loss/newest.rs`).
 
 use tautwire_model::network::{StreamIndex, Traffic};
 use tautwire_model::time_triggered::{Release, TimeTriggered, TimeTriggeredLink};
@@ -14,7 +14,7 @@ use crate::loss::{Limit, LimitKind};
 use crate::plan::Plan;
 use crate::virtual_link::Messages;
 
-/// The place of the newest message of a stream; none of other streams, and if each is sure to be sent.
+/// The place of the newest message of a stream; none of other streams, and if each is certainly sent.
 pub(super) fn place(plan: &Plan<'_>, settings: &TimeTriggered, stream: StreamIndex) -> Option<Limit> {
     let link = plan.stream(stream.0).time_triggered.as_ref()?;
     // What has no points is never sent.

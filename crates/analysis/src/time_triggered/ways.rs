@@ -40,7 +40,7 @@ struct Times {
 pub(super) enum Without {
     /// Its faults are not contained.
     Contained,
-    /// Control frames are not sure to come in time.
+    /// Control frames may come too late.
     ControlFrames,
 }
 

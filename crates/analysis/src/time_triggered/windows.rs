@@ -35,7 +35,7 @@ pub(super) fn taken(plan: &Plan<'_>, timed: &Timed, number: u32, class: usize) -
         if least >= class || wire == 0 {
             return Curve::zero();
         }
-        // When slots are is not known: nothing is sure to be left.
+        // The times of slots are not known: no time is guaranteed to be left.
         if !contained {
             return Curve::least_of([Line { burst: 0, rate: port.rate }]);
         }

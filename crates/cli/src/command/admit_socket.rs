@@ -61,7 +61,7 @@ fn welcome(listener: &UnixListener, sender: &Sender<Asked>, limits: Limits) {
             thread::sleep(PAUSE);
             continue;
         };
-        // A client that does not read its answer holds up nobody but itself.
+        // A client that does not read its answer delays only itself.
         let _ = client.set_write_timeout(Some(idle));
         if Arc::strong_count(&places) > limits.connections as usize {
             let error =

@@ -1,4 +1,4 @@
-//! Runs the binary in a folder of its own and gives back what it wrote and how it ended.
+//! Runs the binary in a folder of its own and returns its output and its exit code.
 
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]

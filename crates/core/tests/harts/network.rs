@@ -95,7 +95,7 @@ pub(crate) struct Network {
     pub(crate) flying: Vec<Flying>,
     /// The cable that may fail.
     pub(crate) cable: Option<Cable>,
-    /// Who is at which switch, and the cable, if it is cut.
+    /// The switch of each node, and the cable, if it is cut.
     plan: Topology,
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn walk(seed: u64) {
         .collect();
     let mut deaths = if seed.is_multiple_of(6) { 2 } else { u8::from(seed.is_multiple_of(3)) };
     let (dies, comes_back) = (deaths > 0, deaths > 1);
-    // One that took over does not know who was refused before.
+    // One that took over does not know earlier refusals.
     let last = u16::try_from(stations.len() - 1).expect("a few");
     let verdict = match seed % 4 {
         _ if dies => Verdict::Admits,

@@ -52,7 +52,7 @@ fn heard(name: &str) -> Vec<Heard> {
     frames.into_iter().filter_map(msrp).collect()
 }
 
-/// Times of a machine whose own leave-alls nobody answers: there are none within the capture.
+/// Times of a machine whose own leave-alls are not answered: there are none within the capture.
 fn timing() -> MrpTiming {
     MrpTiming { leave_all: Duration::from_s(1_000), ..MrpTiming::default() }
 }

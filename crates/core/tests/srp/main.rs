@@ -66,7 +66,7 @@ fn a_stream_is_reserved_stays_and_is_given_back() {
         [(0, 1), (1, 1), (0, 2)].map(|(node, port)| network.at_bridge(node).bandwidth(port).held(0))
     };
     assert_eq!(held(&network), [34_752_000, 34_752_000, 0]);
-    // Six leave-all times: the reservation is never let go.
+    // Six leave-all times: the reservation is never released.
     network.run_with(at(80_000), |network, _| {
         assert_eq!(held(network), [34_752_000, 34_752_000, 0], "at {}", network.now);
         true

@@ -17,7 +17,7 @@ pub fn random_as6802_halves(seed: u64) -> String {
     let cycle = dice.between(3, 8);
     let tolerance = dice.between(20, 100);
     let precision = tolerance * (6 * cycle + 160) + dice.between(800, 3_000);
-    // Which half is numbered how, is drawn: who is numbered lower tries first.
+    // The numbering of the halves is drawn: the half with the lower numbers tries first.
     let mut masters: Vec<String> = (0..half).flat_map(|one| [format!("a{one}"), format!("b{one}")]).collect();
     for last in (1..masters.len()).rev() {
         masters.swap(last, usize::try_from(dice.between(0, last as u64)).expect("few"));

@@ -41,7 +41,7 @@ pub(super) enum Kind {
 /// A key and its place.
 #[derive(Clone, Debug)]
 pub(super) struct Key {
-    /// The shape that has it.
+    /// The shape that contains it.
     pub(super) shape: usize,
     pub(super) name: String,
     pub(super) kind: Kind,
@@ -122,7 +122,7 @@ impl Grammar {
         self.keys.is_empty()
     }
 
-    /// `stream.priority`: a key with the shape that has it.
+    /// `stream.priority`: a key with its shape.
     #[must_use]
     pub fn name(&self, key: KeyIndex) -> String {
         let key = &self.keys[key];
@@ -135,7 +135,7 @@ impl Grammar {
         matches!(&self.keys[key].kind, Kind::Word(words) if words.len() == 1) && self.keys[key].name == "type"
     }
 
-    /// Every key that a description has, as often as it has it.
+    /// Every key of a description, once for each occurrence.
     #[must_use]
     pub fn keys_of(&self, description: &Tree) -> Vec<KeyIndex> {
         let with_shape =

@@ -23,7 +23,7 @@ pub enum TdmaFailure {
     Babbling,
     /// A slave stops and comes back: with a start-up and heartbeats it starts up anew while the others run on.
     SlaveReturns,
-    /// With a standby and for good: the master's or the standby's cable is cut, or that between two bridges, or a bridge stops.
+    /// With a standby, permanently: the master's or the standby's cable is cut, or that between two bridges, or a bridge stops.
     DividedForGood,
     /// As bit errors, with a lifetime that is derived.
     BitErrorsDerivedLifetime,
@@ -31,7 +31,7 @@ pub enum TdmaFailure {
     ReturnsWithStandby,
     /// The master stops and comes back as a slave of its standby; with a start-up it invites all anew.
     MasterReturns,
-    /// Without a standby: the master stops, nobody opens cycles, and comes back.
+    /// Without a standby: the master stops, no station opens cycles, and it comes back.
     MasterReturnsAlone,
 }
 

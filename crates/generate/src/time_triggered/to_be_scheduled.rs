@@ -43,7 +43,7 @@ impl TimeTriggeredNetwork {
         seed: 1,
     };
 
-    /// A smaller sister, for a test of every day.
+    /// A smaller variant, for the usual tests.
     pub const MIDDLE: Self =
         Self { switches: 6, stations: 3, links: 500, others: 24, duration_ms: 700, ..Self::LARGE };
 }

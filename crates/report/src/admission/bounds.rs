@@ -1,8 +1,8 @@
 //! Bounds of admissions against a run: how long the admission of each reserved stream may take, and how long it took.
 //!
-//! An observation counts against its bound only if the bound speaks of it: nobody refused the stream before (of HaRTES a refusal
-//! counts as an answer), no frame of the protocol was lost, and nothing was given back meanwhile. A stream that was not answered
-//! when the bound was over counts as one that took until the end of the run.
+//! An observation is compared with its bound only if the bound applies: the stream was not refused before (with HaRTES
+//! a refusal counts as an answer), no frame of the protocol was lost, and nothing was released meanwhile. A stream
+//! that was not answered within its bound counts as one that took until the end of the run.
 
 use tautwire_analysis::{AdmissionBound, NoAdmissionBound};
 use tautwire_model::network::{Network, StreamIndex, Traffic};
@@ -73,7 +73,7 @@ fn lost(network: &Network, observation: &Observation) -> bool {
     protocols.any(|(_, seen)| seen.dropped.iter().any(|(_, count)| *count > 0))
 }
 
-/// From when to when a stream was admitted by bridges or a CNC; none if somebody refused it, or gave it back.
+/// From when to when a stream was admitted by bridges or a CNC; none if it was refused, or released.
 fn reserved(seen: &ReservationObservation) -> Option<(Duration, Option<Duration>)> {
     let since = since(seen)?;
     let started = seen.first(|rung| rung.event == RungEvent::Started);
@@ -99,7 +99,7 @@ fn reserved(seen: &ReservationObservation) -> Option<(Duration, Option<Duration>
     Some((since, started))
 }
 
-/// From when to when the ACMaster decided on a stream; none if it was given back before.
+/// From when to when the ACMaster decided on a stream; none if it was released before.
 fn asked(seen: &HartsObservation, stream: StreamIndex) -> Option<(Duration, Option<Duration>)> {
     let of = |talker: bool| {
         let own = seen.requests.iter().filter(|request| request.stream == stream);

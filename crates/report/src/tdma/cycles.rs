@@ -1,4 +1,4 @@
-//! The cycles of a TDMA network in results: when each began, who opened it, and what became of every slot in it.
+//! The cycles of a TDMA network in results: when each began, which station opened it, and the use of every slot in it.
 //!
 //! Which cycles are kept: `tautwire-sim`, `cycles.rs`. Not here: the sums over all cycles (`slots.rs`).
 

@@ -27,7 +27,7 @@ pub(crate) struct Applications {
     answers: Vec<Vec<u32>>,
     /// Answers to come: when, of which stream, since when their requests are under way, and their numbers.
     due: BinaryHeap<Reverse<(SimTime, u32, SimTime, u32)>>,
-    /// What hosts without stacks take for requests, and for what nobody answers.
+    /// Draws of the delays of hosts without stacks for requests, and for streams without answers.
     requests: Random,
     receptions: Random,
     datagrams: Datagrams,

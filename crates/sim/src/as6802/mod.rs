@@ -39,7 +39,7 @@ type Cycle = (u16, Instant, u32);
 struct As6802<'n> {
     network: &'n Network,
     settings: &'n Synchronisation,
-    /// Who makes frames, by the addresses that they come from.
+    /// The makers of frames, by their source addresses.
     makers: BTreeMap<MacAddress, Maker>,
     nodes: Vec<Node>,
     /// Per cluster: the latest network time of any node, and when that was.

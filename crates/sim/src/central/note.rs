@@ -19,7 +19,7 @@ pub enum ControlNote {
     Gone,
     /// A bridge is to reserve.
     Configure,
-    /// A bridge is to give back.
+    /// A bridge is to release its reservation.
     Release,
     /// A bridge has done so.
     Configured,

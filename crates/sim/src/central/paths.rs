@@ -1,4 +1,4 @@
-//! What each listener's reservation needs of which bridge, and who the users are.
+//! The resources that each listener's reservation needs at each bridge, and the users.
 
 use tautwire_core::central::{
     Controller, Pair, Path, PathShare, Share, StreamPaths, UserConfiguration, UserSide, UserStream,

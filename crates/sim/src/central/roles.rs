@@ -98,7 +98,7 @@ impl Central<'_> {
         }
     }
 
-    /// A bridge reserves on one of its ports, or gives back.
+    /// A bridge reserves on one of its ports, or releases.
     fn configure(&mut self, node: NodeIndex, pair: Pair, reserve: bool, share: Share, now: SimTime) {
         let ports = self.network.srp_ports(node);
         let Some(at) = ports.get(usize::from(share.port)).copied() else { return };

@@ -81,7 +81,7 @@ pub(crate) struct Contents(Vec<OfStream>);
 
 #[derive(Debug)]
 struct OfStream {
-    /// Whether nobody but its one listener takes its frames.
+    /// Whether only its single listener takes its frames.
     has_one_way: bool,
     /// In the order of their numbers.
     standing: VecDeque<Standing>,

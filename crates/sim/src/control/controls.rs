@@ -207,7 +207,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         }
     }
 
-    /// A control frame was delivered behind a hop: its node has it to process.
+    /// A control frame was delivered after a hop: its node is to process it.
     pub(crate) fn take_into_runner(&mut self, stream: u32, hop: u32, arrived: Arrived) {
         let Some(runner) = self.plugged().controls.carried[stream as usize] else { return };
         let sender = PortIndex(self.plan.hops[hop as usize].port);

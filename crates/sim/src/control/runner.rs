@@ -77,7 +77,7 @@ pub(crate) trait Runner {
     /// A frame begins to leave a node: what leaves, if that writes into it.
     fn pass(&self, passing: &Passing<'_>, plane: &dyn Plane) -> Option<Vec<u8>>;
 
-    /// A frame of a stream was delivered at a port: its node has it to process.
+    /// A frame of a stream was delivered at a port: its node is to process it.
     fn received(&mut self, stream: u32, port: PortIndex, arrived: Arrived, plane: &dyn Plane);
 
     /// A node becomes faulty, or is repaired.

@@ -79,7 +79,7 @@ impl Run<'_> {
         state.decoding.insert((at, state.decoded), message);
     }
 
-    /// A node heeds the trigger messages that it has decoded by now.
+    /// A node processes the trigger messages that it has decoded by now.
     pub(super) fn heed(&mut self, node: NodeIndex, station: &mut Station, plane: &dyn Plane) {
         let now = plane.now();
         let state = &mut self.nodes[node.index()];

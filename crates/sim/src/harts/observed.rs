@@ -93,9 +93,9 @@ pub enum AdmissionEvent {
     Refused,
     /// The talker gives it back, or a listener its part.
     Released,
-    /// The talker sends no more: nobody is left who was granted it.
+    /// The talker stops sending: no consumer with a grant is left.
     Paused,
-    /// An application knows that it ends, or is refused, for a link on its way that is down.
+    /// An application is notified that its grant ends, or is refused, because of a link on its path that is down.
     CutOff,
     /// A switch sees that a link of it is down, or up.
     Link {
@@ -117,7 +117,7 @@ pub enum AdmissionEvent {
     Received {
         /// Its content.
         message: &'static str,
-        /// Who sent it.
+        /// The sender.
         from: NodeIndex,
     },
 }

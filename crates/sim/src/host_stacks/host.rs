@@ -21,8 +21,7 @@ pub(super) struct Host {
     pub(super) threads: Vec<Thread>,
     pub(super) interfaces: Vec<Interface>,
     pub(super) stacks: Vec<Stack>,
-    /// Per stream: what of it waits for the thread to send it, for the interface, and for the thread to
-    /// take it.
+    /// Per stream: frames that wait for the thread to send them, for the interface, and for the thread to receive them.
     pub(super) sockets: BTreeMap<u32, [Waiting; 3]>,
     /// Per stream that is sent from here: when the clock has been read for the last of its frames.
     has_read: BTreeMap<u32, SimTime>,

@@ -98,7 +98,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         self.stacks().host(node).pass_in(stack, time, u64::from(taken.octets))
     }
 
-    /// An interface that is free begins to bring in its next frame.
+    /// A free interface starts to transfer its next frame.
     fn bring_in(&mut self, node: usize, number: u32) {
         let now = self.now;
         let stacks = self.stacks();

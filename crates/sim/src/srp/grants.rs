@@ -1,10 +1,11 @@
-//! What reservations set in a run: idleSlopes, ATS parameters, and which frames a port takes (IEEE Std 802.1Q-2022, 34.3, 35.2.4, 8.8.7).
+//! Effects of reservations in a run: idleSlopes, ATS parameters, and the filtering of ports (IEEE Std 802.1Q-2022,
+//! 34.3, 35.2.4, 8.8.7).
 //!
-//! A bridge's port takes frames of a stream from the instant at which it is reserved there until that is given back, a talker's while
-//! the stream is sent. idleSlope of a class follows (`core`, `cbs.rs`): more is there before the first frame can come, less when
-//! nothing is left. An ATS scheduler has committed rate and burst while a stream that passes it is reserved behind it, whoever
-//! granted that, and none before and after; one that several streams share has the sum of all of them. In a network
-//! whose description shapes, none of this happens.
+//! A bridge's port forwards frames of a stream while the stream is reserved there, a talker's port while the stream is
+//! sent. idleSlope of a class follows (`core`, `cbs.rs`): it is raised before the first frame can come, and lowered
+//! when none is left. An ATS scheduler has committed rate and burst while a stream that passes it is reserved behind
+//! it, whatever entity granted that, and none before and after; one that several streams share has the sum of all of
+//! them. In a network whose description states the shapers, none of this happens.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -24,13 +25,13 @@ pub(super) struct Grants {
     granted: Vec<BTreeSet<StreamIndex>>,
     /// Per reserved stream: the ports of its talker.
     talker_ports: Vec<Vec<PortIndex>>,
-    /// Per ATS scheduler of the network: who is reserved behind it; none if others than reserved streams pass it.
+    /// Per ATS scheduler of the network: streams with reservations behind it; none if others than reserved streams pass it.
     regulated: Vec<Option<BTreeSet<(StreamIndex, PortIndex)>>>,
     /// What is not yet done.
     changes: VecDeque<Change>,
 }
 
-/// A port grants a reserved stream, or gives back.
+/// A port grants a reserved stream, or releases it.
 #[derive(Clone, Copy)]
 struct Change {
     node: NodeIndex,

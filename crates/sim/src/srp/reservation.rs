@@ -219,7 +219,7 @@ impl ReservationObservation {
         Some(started - offered.max(asked).min(started))
     }
 
-    /// How often the talker had to stop though nobody withdrew.
+    /// How often the talker had to stop although neither side withdrew.
     #[must_use]
     pub fn lapses(&self) -> u32 {
         let mut lapses = 0;

@@ -1,9 +1,9 @@
-//! The cycles of a TDMA network in a run: when each began, who opened it, and what became of every slot in it.
+//! The cycles of a TDMA network in a run: when each began, which station opened it, and the use of every slot in it.
 //!
-//! The first [`FIRST`] cycles are kept, and behind them those in which something is out of the ordinary, up to [`MOST`] in all;
-//! the last one of the run is among them. Others are counted. What becomes of a slot may be known late (a frame that leaves
-//! cycles afterwards missed it), so the last [`RECENT`] cycles are not judged yet. Invariant: what a run does is the same
-//! without them. Not here: what becomes of a slot (`slot_use.rs`).
+//! The first [`FIRST`] cycles are kept, and after them those with an irregularity, up to [`MOST`] in all; the last one
+//! of the run is among them. Others are counted. The use of a slot may be known late (a frame that leaves cycles
+//! afterwards missed it), so the last [`RECENT`] cycles are not judged yet. Invariant: a run behaves the same without
+//! them. Not here: the use of a slot (`slot_use.rs`).
 
 use std::collections::VecDeque;
 
@@ -61,9 +61,9 @@ pub struct CycleObservation {
     pub turn: u64,
     /// Its number in the frames that open it.
     pub number: u32,
-    /// When it began, by who opened it first, in true time.
+    /// When it began, by its first opener, in true time.
     pub began: Duration,
-    /// How long nobody's cycle lasted before: from the end of the cycle before, or the start of the run; zero if they touch.
+    /// How long there was no cycle before: from the end of the cycle before, or the start of the run; zero if they touch.
     pub gap: Duration,
     /// When the master's synchronisation frame left, if it opened it, in true time.
     pub by_master: Option<Duration>,
@@ -96,7 +96,7 @@ pub(crate) struct Cycles {
     recent: VecDeque<CycleObservation>,
     /// How many were opened.
     turns: u64,
-    /// Who opened the last one that was judged: master, standby.
+    /// The openers of the last one that was judged: master, standby.
     openers: (bool, bool),
     /// The length of a cycle.
     length: Duration,

@@ -1,8 +1,8 @@
 //! RTnet in a run: stations that send in slots (TDMA), and their start-up (RTcfg).
 //!
-//! A station takes the frames that its host hands down and lets each go in a slot. A frame that opens a cycle leaves without its
-//! host's delay, for it is made and stamped at the interface; so do requests and replies of the calibration. At one instant start-ups
-//! act before slots.
+//! A station takes the frames that its host hands down and sends each in a slot. A frame that opens a cycle leaves
+//! without its host's delay, because it is made and stamped at the interface; so do requests and replies of the
+//! calibration. At one instant start-ups act before slots.
 //!
 //! Octets are in `frames.rs`, the start-up in `start_up.rs`, what becomes of slots in `slot_use.rs`, cycles that are kept in
 //! `cycles.rs`. Not here: what is sent when (`core`).
@@ -164,7 +164,7 @@ impl<'n> Tdma<'n> {
         plane.give_up(frame, reason);
     }
 
-    /// A master is back: nobody else opens cycles where no standby is.
+    /// A master is back: without a standby no other station opens cycles.
     fn reopen_cycles(&mut self, node: NodeIndex, now: SimTime) {
         let network = self.network;
         let Some(tdma) = network.tdma.as_ref().filter(|tdma| tdma.standby.is_none()) else { return };

@@ -1,9 +1,10 @@
 //! The start-up of a TDMA network in a run: messages of RTcfg and of the calibration, in slots, before any stream begins.
 //!
 //! A message is a frame of its station's own stream and waits for a slot like any other; a host takes its two delays
-//! between a message and what follows from it. Requests and replies of the calibration leave at once, for they are made
-//! in their slots, and are stamped at the interface. When a station runs its streams begin, as if started then. A node that
-//! stops stops its streams; when it is back its station starts up anew, and what ran before begins again at the end of that.
+//! between a message and its effects. Requests and replies of the calibration leave at once, because they are made in
+//! their slots, and are stamped at the interface. When a station runs its streams begin, as if started then. A node
+//! that stops stops its streams; when it is back its station starts up anew, and its earlier streams begin again at
+//! the end of that.
 
 use std::collections::BTreeMap;
 
@@ -265,7 +266,7 @@ impl Tdma<'_> {
         plane.send(back, frame, payload);
     }
 
-    /// A message of the start-up was delivered: its station has it to look at, if it is for it.
+    /// A message of the start-up was delivered: its station is to process it, if it is the recipient.
     pub(super) fn take_start_up(&mut self, node: usize, frame: &Frame, now: SimTime) {
         let network = self.network;
         let Some(station) = self.start_ups().at_node(node).map(index) else { return };

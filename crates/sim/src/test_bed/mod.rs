@@ -157,7 +157,7 @@ impl<'run> TestBed<'run> {
         }
     }
 
-    /// What a station's corrupt tasks make of a message.
+    /// The effect of a station's corrupt tasks on a message.
     fn corrupt(&mut self, station: NodeIndex, stream: u32, carried: &mut Carried) {
         for (task, random) in self.test.tasks.iter().zip(&mut self.faults) {
             let TaskKind::Corrupt { route, chance } = task.kind else { continue };
@@ -303,7 +303,7 @@ impl Recorder for TestBed<'_> {
         if let Some(route) = self.routes[stream as usize].as_mut().filter(|route| route.frames > 1) {
             let number = datagram * route.frames;
             if behind && !self.network.has_stacks(node) {
-                // It is complete at the port; its last piece brings it to the application.
+                // It is complete at the port; its last piece takes it to the application.
                 route.to_hand_over.extend(route.last_piece.get(&listener).map(|last| (listener, *last)));
             } else {
                 self.receive(time, stream, listener, number);

@@ -1,10 +1,11 @@
-//! What became of every message of a test, from the logs of its stations alone.
+//! The fate of every message of a test, from the logs of its stations alone.
 //!
-//! A message's history is a tree of links: every route that carries it, to each of its receivers. What a link should
-//! have brought and did not is lost, what came where nobody was to receive it is misdirected, what fails its CRC is
-//! corrupted. A message with a latency above the limit on any link is an outlier and in no statistics. Invariant: a
-//! history is kept until all its links have brought the message, and no longer. Logs may be of a run or of stations
-//! that are real; times of two clocks may differ by less than nothing. Not here: how a run makes logs (`test_bed/`).
+//! A message's history is a tree of links: every route that carries it, to each of its receivers. A message that a
+//! link should have carried and did not is lost, one that came where no task was to receive it is misdirected, one
+//! that fails its CRC is corrupted. A message with a latency above the limit on any link is an outlier and in no
+//! statistics. Invariant: a history is kept until all its links have carried the message, and no longer. Logs may be
+//! of a run or of real stations; the difference of two clocks' times may be negative. Not here: how a run makes logs
+//! (`test_bed/`).
 
 use std::collections::BTreeMap;
 
@@ -62,7 +63,7 @@ pub struct MessageObservation {
     pub lost: BTreeMap<&'static str, u64>,
     /// Messages that did not come and of which nothing is known: lost, or under way at the end.
     pub open: u64,
-    /// Receptions where nobody was to receive.
+    /// Receptions without a receiving task.
     pub misdirected: u64,
     /// Receptions that failed the CRC.
     pub corrupted: u64,

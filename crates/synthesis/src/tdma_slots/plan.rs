@@ -91,7 +91,7 @@ impl SlotPlan {
 /// Why there are no slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlotFault {
-    /// Nobody answers anybody.
+    /// No stream is a response to another.
     NoPairs,
     /// The kept cycle is shorter than one round needs.
     TooShort {

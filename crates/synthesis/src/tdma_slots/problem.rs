@@ -100,7 +100,7 @@ pub struct SlotProblem {
     pub error: Duration,
     /// Synchronisation frames of a cycle, and of the one behind it.
     pub openings: Vec<Opening>,
-    /// Who sends what.
+    /// The messages, with their senders.
     pub transfers: Vec<Transfer>,
     /// Requests and responses.
     pub pairs: Vec<Pair>,

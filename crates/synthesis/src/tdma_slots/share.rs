@@ -1,8 +1,8 @@
 //! Streams that take turns in one slot: each has it in every n-th cycle, as its deadline allows.
 //!
 //! In: the problem and the length of the cycle. Out: a problem in which streams that share are one transfer, which
-//! passes whatever one of them passes; and whose turn a slot is in which cycle. A period is a power of two, so that all
-//! slots repeat after the longest of them. Who shares with nobody keeps its slot in every cycle.
+//! passes all that one of them passes; and the owner of a slot in each cycle. A period is a power of two, so that all
+//! slots repeat after the longest of them. A stream that does not share keeps its slot in every cycle.
 
 use tautwire_units::Duration;
 

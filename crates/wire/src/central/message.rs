@@ -47,7 +47,7 @@ pub enum Message {
     Configure {
         /// The talker and listener.
         pair: Pair,
-        /// Whether to reserve; else to give back.
+        /// Whether to reserve; else to release.
         reserve: bool,
         /// Where and what.
         shares: Vec<Share>,
@@ -56,7 +56,7 @@ pub enum Message {
     Configured {
         /// The talker and listener.
         pair: Pair,
-        /// Whether it is reserved; else given back.
+        /// Whether it is reserved; else released.
         reserve: bool,
     },
     /// Bridge to CNC: a cable at one of its ports works, or works no more.

@@ -36,7 +36,7 @@ const HAS_MESSAGE: u8 = 2;
 /// A message from one node to another.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ControlFrame {
-    /// Who sends it.
+    /// The sender.
     pub from: u32,
     /// The recipient.
     pub to: u32,

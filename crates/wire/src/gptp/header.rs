@@ -51,7 +51,7 @@ pub struct PtpHeader {
     pub correction: i64,
     /// Octets for the message's type alone.
     pub specific: u32,
-    /// Who sends.
+    /// The sender.
     pub source: PortIdentity,
     /// Number of the message.
     pub sequence: u16,

@@ -40,7 +40,7 @@ pub enum PtpBody {
     PdelayReq(PtpTimestamp),
     /// Event: answers, with the time at which the request came.
     PdelayResp(RespBody),
-    /// When the sync was sent by the grandmaster's time, but for the correction.
+    /// When the sync was sent by the grandmaster's time, except for the correction.
     FollowUp(PtpTimestamp),
     /// When the answer was sent.
     PdelayRespFollowUp(RespBody),

@@ -1,8 +1,9 @@
 //! Messages of FTT and HaRTES: trigger messages and the control channel of admission.
 //!
 //! The published evaluation names the messages (Add_Msg, Config_Msg, replies, Ack) and prints no layout: this one is
-//! the project's own, under the EtherType for local experiments (IEEE Std 802, 0x88B5). One octet of version, one
-//! of type, then the fields, all big endian; what follows is padding. Not here: who sends what when (`core`, `harts`).
+//! the project's own, under the EtherType for local experiments (IEEE Std 802, 0x88B5). One octet of version, one of
+//! type, then the fields, all big endian; what follows is padding. Not here: when the nodes send them (`core`,
+//! `harts`).
 
 use alloc::vec::Vec;
 

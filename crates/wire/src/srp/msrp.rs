@@ -79,7 +79,7 @@ pub enum MsrpType {
     TalkerAdvertise,
     /// A stream that cannot.
     TalkerFailed,
-    /// Who wants a stream.
+    /// A listener's request for a stream.
     Listener,
     /// A stream reservation class.
     Domain,
@@ -125,7 +125,7 @@ impl FailureCode {
     pub const NOT_A_CLASS_PRIORITY: Self = Self(13);
     /// The longest frame is too long for the medium.
     pub const FRAME_TOO_LONG: Self = Self(14);
-    /// Too many ports bring streams.
+    /// Streams are registered on too many ports.
     pub const FAN_IN: Self = Self(15);
     /// The stream's values changed without a withdrawal.
     pub const VALUE_CHANGED: Self = Self(16);

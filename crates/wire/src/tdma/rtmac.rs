@@ -1,9 +1,8 @@
-//! RTmac, the layer of RTnet that decides who may send (EtherType 0x9021).
+//! RTmac, the media access layer of RTnet (EtherType 0x9021).
 //!
-//! A frame behind the Ethernet header: the type of the contents (16 bits), version 2 (8 bits), flags (8
-//! bits). With the tunnel flag the contents are an ordinary frame's, and the type is its EtherType;
-//! without it the type names the discipline, of which there is one here, TDMA (`mod.rs`). All numbers
-//! are big endian.
+//! A frame after the Ethernet header: the type of the contents (16 bits), version 2 (8 bits), flags (8 bits). With the
+//! tunnel flag the contents are an ordinary frame's, and the type is its EtherType; without it the type names the
+//! discipline, of which there is one here, TDMA (`mod.rs`). All numbers are big endian.
 
 use alloc::vec::Vec;
 

@@ -1,4 +1,4 @@
-//! Captures read, captures written, and what tshark makes of them.
+//! Captures read, captures written, and tshark's view of them.
 
 #![allow(dead_code, reason = "every test takes what it needs")]
 

@@ -110,7 +110,7 @@ fn of_stream(stream: &Stream, is_tied: bool) -> StreamFreedom {
     StreamFreedom { phase, jitter, payload }
 }
 
-/// From one burst of a thread of injected traffic to the next, but for what it sleeps too long.
+/// From one burst of a thread of injected traffic to the next, except for what it sleeps too long.
 pub(crate) fn sleep(traffic: &Traffic) -> Duration {
     match traffic {
         Traffic::Injected { threads, burst, interval, .. } => {

@@ -27,7 +27,7 @@ pub(crate) struct Met {
     pub(crate) place: usize,
     /// Its own hop there.
     pub(crate) hop: usize,
-    /// Its port before, if it has one: who shares it comes by one line.
+    /// Its port before, if it has one: streams with the same port come by one line.
     pub(crate) line: Option<u32>,
     pub(crate) rank: Rank,
     /// Whether its phase or its clock's is open.

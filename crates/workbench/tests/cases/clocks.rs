@@ -322,7 +322,7 @@ fn paces_that_no_run_carries_out_are_refused() {
     assert!(!codes(&tiny).is_empty());
 }
 
-/// Nothing brings the clocks of a network together that has no protocol for it.
+/// Nothing synchronises the clocks of a network without a protocol for it.
 #[test]
 fn clocks_that_begin_further_apart_than_the_precision_are_refused() {
     let text = |offset: &str| {

@@ -16,7 +16,7 @@ fn a_port_whose_slope_changes_chooses_when_all_of_the_instant_is_there() {
         let seen = simulate(&network, &mut Options { driver, ..Options::default() });
         let first =
             |stream: usize| seen.streams[stream].listeners[0].delay.max().expect("frames came").as_ps();
-        // 1000 octets and a preamble; `low` waits for `high`, which nobody precedes.
+        // 1000 octets and a preamble; `low` waits for `high`, which waits for no other.
         assert_eq!(first(1), 1_008 * 80_000, "{driver:?}");
         assert_eq!(first(0), 163_200_000 + (1_020 + 1_008) * 80_000, "{driver:?}");
     }

@@ -110,7 +110,7 @@ fn a_head_that_fits_nowhere_blocks_its_queue_until_max_sdu_discards_it() {
     }
 }
 
-/// Case O10: credit behind a closed gate, as the standard has it and as devices do.
+/// Case O10: credit behind a closed gate, by the standard and by devices.
 #[test]
 fn credit_stands_still_while_the_gate_is_closed() {
     let list = "admin-cycle-time: 1 ms, admin-control-list: [

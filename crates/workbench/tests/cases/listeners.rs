@@ -1,4 +1,4 @@
-//! Verdicts, losses and their causes are those of a listener, not of its stream; who was not served has nothing proven.
+//! Verdicts, losses and their causes are those of a listener, not of its stream; for a listener that was not served nothing is proven.
 
 use tautwire_model::network::StreamIndex;
 use tautwire_workbench::{
@@ -190,7 +190,7 @@ fn a_learned_way_that_is_full_is_a_loss_where_it_is_full() {
          - {name: to-b, talker: y, listeners: b, priority: 5, payload: 1400 B, \
          traffic: {type: periodic, interval: 500 us}, deadline: 10 ms}\nrun: {duration: 100 ms}\n",
     );
-    // It is flooded to b, whose line is full of what is meant for it: nobody who listens loses anything.
+    // It is flooded to b, whose line is full of frames for b: no listener loses anything.
     assert_eq!(answer.lost("to-a", "a"), 0);
     assert_ne!(answer.verdict("to-a", "a"), Verdict::Missed);
     assert!(answer.lost("to-b", "b") > 10);
@@ -285,7 +285,7 @@ fn a_failure_code_is_shown_only_where_somebody_asked() {
 fn a_stream_that_gives_way_later_is_refused() {
     let path = format!("{}/../../scenarios/reserved-emergency.yaml", env!("CARGO_MANIFEST_DIR"));
     let answer = answer(&std::fs::read_to_string(path).expect("a scenario"));
-    // The emergency call goes to the desk alone, and there it preempted the conference, for good or for a time.
+    // The emergency call goes to the desk alone, and there it preempted the conference, permanently or for a time.
     let (stream, desk) = answer.place("conference", "desk");
     assert!(answer.observation.streams[stream].listeners[desk].delivered > 0);
     assert_eq!(
@@ -350,7 +350,7 @@ fn a_listener_that_an_acmaster_refuses_is_no_part_of_the_stream() {
 
 #[test]
 fn what_was_granted_first_is_counted() {
-    // `f4` is given back in the run: it was sent, and the others met it.
+    // `f4` is released in the run: it was sent, and delayed the others.
     let answer = answer(&harts_scenario("harts-admission"));
     let (f4, _) = answer.place("f4", "n2");
     assert!(answer.bounds.streams[f4].listeners[0].delay.is_ok());

@@ -96,7 +96,7 @@ fn other_vlans_are_tagged_unless_they_are_a_ports_own() {
     assert_eq!(lengths(&described), [122, 122]);
     // VLAN 1 alone is no list of all VLANs.
     assert_eq!(lengths(&line(2, "vlans: {1: {tagged: all}}\n", &ten)), [122, 122, 122]);
-    // Who lists one kind of ports means the others to be of the other.
+    // If a VLAN lists one kind of ports, the others are of the other kind.
     assert_eq!(lengths(&line(2, "vlans: {10: {untagged: 's2:out'}}\n", &ten)), [122, 122, 118]);
     assert_eq!(lengths(&line(2, "vlans: {1: {tagged: 's1:out'}}\n", STREAM)), [122, 122, 118]);
 }

@@ -272,7 +272,7 @@ fn streams_that_share_schedulers_are_bounded_as_one_flow() {
     }
     let (network, _) = holds(&text);
     assert!(delays(&network).iter().all(Option::is_some));
-    // What they bring together is more than the scheduler passes: each of those that share it is named.
+    // Their common arrivals are more than the scheduler passes: each of those that share it is named.
     let less = text.replacen("818144 bit/s", "600000 bit/s", 1);
     let network = self::network(&less);
     let diagnosed = explain(&network, &bounds(&network), StreamIndex(0)).to_string();
@@ -305,7 +305,7 @@ fn in_a_row(text: &str, bridges: usize) -> String {
         .replace("  - {between: [S0, L]}\n", &format!("{links}  - {{between: [S{}, L]}}\n", bridges - 1))
 }
 
-/// A station whose port shapes the class of HaRTES's control messages: they were bounded as if nobody held them.
+/// A station whose port shapes the class of HaRTES's control messages: they were bounded as if no shaper held them.
 #[test]
 fn control_messages_of_harts_are_not_shaped_at_a_station() {
     let text = "

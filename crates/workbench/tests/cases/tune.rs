@@ -208,7 +208,7 @@ fn a_priority_is_raised_by_as_little_as_does() {
 
 #[test]
 fn what_cannot_be_proven_together_is_named() {
-    // Each can be the first, and waits for one frame on the line; the second waits for another one besides.
+    // Each can be the first, and waits for one frame on the line; the second waits for another one, too.
     let tight = |name, talker| urgent(name, talker, ", priority: 3", "250 us");
     let text = line("", &(tight("x", "a") + &tight("y", "b") + &urgent("w", "c", ", priority: 3", "50 ms")));
     let tuned = found(&text, &TuneKind::ALL, false);

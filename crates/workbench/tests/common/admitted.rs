@@ -167,7 +167,7 @@ fn switches(network: &Network, stream: StreamIndex, listener: usize) -> BTreeSet
     found
 }
 
-/// Who is reached from a node over links that are not among these.
+/// The nodes that are reached from a node over links that are not among these.
 fn reached(network: &Network, from: NodeIndex, cut: &BTreeSet<[u32; 2]>) -> BTreeSet<u32> {
     let node_of = |port: PortIndex| network.ports[port.index()].node.0;
     let (mut found, mut next) = (BTreeSet::from([from.0]), vec![from.0]);

@@ -178,7 +178,7 @@ impl Port<'_> {
         found
     }
 
-    /// Frames of a credit-based class that start with a debt, by credit as the standard has it.
+    /// Frames of a credit-based class that start with negative credit, by the rules of the standard.
     fn in_debt(&self, class: u8, sent: &[&Transmission]) -> Vec<String> {
         let settings = &self.network.ports[self.port.index()];
         let number = usize::from(class);

@@ -102,7 +102,7 @@ pub(crate) fn broken_promises(network: &Network, all: &Bounds, observation: &Obs
         if is_policed {
             found.push(format!("{}: policing discarded frames of a bounded link", stream.name));
         }
-        // What shares its numbers comes within SkewMax, too, and nobody forgets what has come.
+        // Links that share its numbers come within SkewMax, too, and no listener forgets received numbers.
         let mut sisters = network
             .streams
             .iter()

@@ -36,8 +36,8 @@ impl Recorder for Newest<'_> {
     }
 }
 
-/// Whether a time is within the window of a link at a listener, or so near that clocks within the precision may take it to be: network time
-/// is true time but for that, where no protocol keeps it.
+/// Whether a time is within the window of a link at a listener, or so near that clocks within the precision may take
+/// it to be: network time is true time within that, where no protocol keeps it.
 fn is_within_window(network: &Network, (stream, listener): (u32, u32), time: SimTime) -> bool {
     let stream = &network.streams[stream as usize];
     let (Some(link), Some(settings)) = (&stream.time_triggered, &network.time_triggered) else { return true };

@@ -40,7 +40,7 @@ fn limit_of_a_queue() {
 
 #[test]
 fn largest_frame() {
-    // What is too large for the bridge's port is dropped there, and delays nobody.
+    // A frame that is too large for the bridge's port is dropped there, and delays no other.
     let text = two_talkers(
         "mtu: 500 B",
         "priority: 6, payload: 64 B, traffic: {type: periodic, interval: 500 us, offset: 50 us}, deadline: 60 us",

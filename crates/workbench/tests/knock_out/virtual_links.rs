@@ -140,8 +140,8 @@ fn what_both_networks_lose_is_lost() {
     let lost = |text: &str| run(text).1.streams[0].listeners[0].lost;
     assert_eq!(lost(BOTH), Some(0), "the other network brought what one lost, distrusted or brought again");
     assert_eq!(lost(&BOTH.replace("redundancy: true", "redundancy: false")), None, "there are no copies");
-    // Both are cut from 30 ms to 41 ms: the frames of 30, 32 .. 40 ms reach nobody, and that of 42 ms is not trusted on either
-    // network, for the numbers that lack. That of 98 ms is still under way.
+    // Both are cut from 30 ms to 41 ms: the frames of 30, 32 .. 40 ms do not arrive, and that of 42 ms is not valid on
+    // either network, because of the missing numbers. That of 98 ms is still in transit.
     let both = BOTH
         .replace("length: 100 m}\nstreams", "length: 100 m, name: other}\nstreams")
         .replace("events: [", "events: [{at: 30 ms, cut-link: other}, {at: 41 ms, mend-link: other}, ")

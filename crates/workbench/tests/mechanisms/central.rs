@@ -1,4 +1,5 @@
-//! The three models of configuration (802.1Q-2022 46.1.3) on one network: who is admitted, how soon, and for how many frames of control.
+//! The three models of configuration (802.1Q-2022 46.1.3) on one network: admitted streams, their times, and the
+//! number of control frames.
 
 use std::collections::BTreeMap;
 
@@ -310,7 +311,7 @@ fn a_device_that_is_lost_takes_its_streams_along_and_they_come_back() {
             let (at, sends) = last.expect("it began");
             assert!(sends, "{model}: {name} lost, {at}");
             if name == "C" {
-                // What is configured stays while nobody configures.
+                // Configured state stays while there is no configuring entity.
                 let stopped = audio.first(|rung| rung.event == RungEvent::Stopped);
                 assert!(stopped.is_none_or(|at| at > Duration::from_s(5)), "{model}: {stopped:?}");
             } else {

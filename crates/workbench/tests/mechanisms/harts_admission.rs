@@ -113,7 +113,7 @@ fn a_standby_takes_over_and_repeats_nothing() {
         let late: u64 = observation.streams.iter().flat_map(|one| &one.listeners).map(|one| one.late).sum();
         assert_eq!(late, 0, "{at}");
     }
-    // Without a standby nobody is answered.
+    // Without a standby no request is answered.
     let alone = text.replace("    standby: sw1\n", "");
     let alone = alone.replace(
         "streams:\n  - {name: f2",

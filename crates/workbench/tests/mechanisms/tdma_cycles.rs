@@ -1,4 +1,4 @@
-//! The cycles of a TDMA run that are kept: they agree with the sums over all, and show who opened which, and when nobody did.
+//! The cycles of a TDMA run that are kept: they agree with the sums over all, and show the opener of each, and gaps without one.
 
 use tautwire_generate::{TdmaFailure, random_tdma, seeds};
 use tautwire_report::tdma::cycles::{CycleSummary, CyclesSummary};

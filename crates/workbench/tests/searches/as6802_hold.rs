@@ -37,7 +37,7 @@ fn hold(seed: u64, network: &Network, observation: &Observation) -> u64 {
     network_time(observation).precision.as_ps() * 100 / proven.as_ps()
 }
 
-/// Whether protocol control frames are sure to come in time.
+/// Whether protocol control frames certainly come in time.
 fn is_sure(network: &Network) -> bool {
     late_control_frames(network, &tautwire_analysis::bounds(network)).next().is_none()
 }

@@ -1,7 +1,8 @@
-//! Faulty masters of AS6802 in random networks: high-integrity ones (command/monitor pairs) that babble or are at the wrong
-//! time, and standard-integrity synchronisation masters that averages leave out. No frame is later than its bound, clocks
-//! stay together as is proven, no wrong frame of a pair leaves it, and of three masters and more nobody else loses network
-//! time. What is not contained has no bound: a standard-integrity compression master that is faulty, and two cliques.
+//! Faulty masters of AS6802 in random networks: high-integrity ones (command/monitor pairs) that babble or are at the
+//! wrong time, and standard-integrity synchronisation masters that averages leave out. No frame is later than its
+//! bound, clocks stay together as proven, no wrong frame of a pair leaves it, and of three masters and more no other
+//! node loses network time. Faults that are not contained have no bound: a faulty standard-integrity compression
+//! master, and two cliques.
 //!
 //! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
 

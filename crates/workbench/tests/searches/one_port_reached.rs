@@ -13,8 +13,8 @@ use crate::common::{described, run};
 /// Runs for a row.
 const RUNS: u64 = 60;
 
-/// Talkers with a cable each to a bridge, and a listener: no more than `load` per cent of the last cable; frames of priority 5 go by
-/// credit if there is a `slope` in per cent of what they bring.
+/// Talkers with a cable each to a bridge, and a listener: no more than `load` per cent of the last cable; frames of
+/// priority 5 are credit-based if there is a `slope` in per cent of their rate.
 fn port(seed: u64, (priorities, load): (&[u64], u64), slope: Option<u64>) -> String {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut draw = |below: u64| {

@@ -29,7 +29,7 @@ fn warnings(streams: usize) -> usize {
     tautwire::load_text("sparse.yaml", &sparse(streams)).diagnostics.len()
 }
 
-/// Streams that were granted, and how often one stopped or was given back.
+/// Streams that were granted, and how often one stopped or was released.
 fn kept(streams: usize) -> (usize, usize) {
     let network = tautwire::load_text("sparse.yaml", &sparse(streams)).network.expect("no errors");
     let seen = tautwire::simulate(&network, &mut tautwire::Options::default());

@@ -9,7 +9,7 @@ use tautwire_workbench::{Network, Options, Verdict, bounds, simulate, verify};
 
 use crate::common::described as network;
 
-/// A contradiction of the network of a seed, and how many streams of it are bounded, granted, and given back.
+/// A contradiction of the network of a seed, and how many streams of it are bounded, granted, and released.
 fn held(seed: u64) -> (Option<String>, [u64; 3]) {
     let text = random_stream_reservation(seed);
     let network = network(&text);
@@ -150,7 +150,7 @@ fn the_scenario_is_proven_and_its_slopes_follow() {
     assert!((15_000..16_100).contains(&recorded), "two seconds of four: {recorded}");
 }
 
-/// A slope that falls at once leaves the frames of a stream that was given back before those of others.
+/// A slope that falls at once leaves the frames of a released stream in front of those of others.
 #[test]
 fn a_slope_that_falls_too_early_is_found() {
     use tautwire_core::fault::{PlantedFault, plant};

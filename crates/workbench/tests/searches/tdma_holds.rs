@@ -192,7 +192,7 @@ fn threads_that_receive_and_send_have_bounds() {
     let (port, application, seen) = delays(&with_threads(10, 3_700));
     let (port, application) = (port.expect("a bound"), application.expect("a bound"));
     assert!(seen <= port && port < application, "{seen}, {port}, {application}");
-    // The question waits for its slot, and the answer, which may have to wait for all others in the thread, for a later one.
+    // The request waits for its slot, and the answer, which may have to wait for all others in the thread, for a later one.
     assert!(port < tautwire_units::Duration::from_us(3_200), "{port}");
     // Four frames of others each 1.1 ms, a question and an answer each 3.7 ms, with 250 us each: more than all time.
     let (port, ..) = delays(&with_threads(250, 3_700));

@@ -300,7 +300,7 @@ fn whatever_fails_a_frame_is_no_later_than_the_bound_without_and_the_takeover_ti
     assert!(later > 0 || seeds(40).len() < 20, "runs show that failures make frames later: {later}");
 }
 
-/// Two cables between the bridges of master and standby; what is cut for good.
+/// Two cables between the bridges of master and standby; which is cut permanently.
 fn over_two_cables(cut: &str) -> Network {
     let stations = "name: two-cables\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndefaults: {rate: 100 Mbit/s}\nnodes:
   a: {type: end-station}\n  b: {type: end-station}\n  s: {type: bridge}\n  t: {type: bridge}\nlinks:

@@ -1,7 +1,7 @@
 //! Which frames left in which cycle of a period: those of the first cycles behind the warm-up, for the report's picture.
 //!
-//! Cycles are those of the bridge at the port, by its clock: of the port's own, or of that at the other end of an end station's
-//! cable. Invariant: what a run does is the same without them.
+//! Cycles are those of the bridge at the port, by its clock: of the port's own, or of that at the other end of an end
+//! station's cable. Invariant: a run behaves the same without them.
 
 use tautwire_model::network::{NodeKind, PortIndex, StreamIndex};
 use tautwire_units::Duration;

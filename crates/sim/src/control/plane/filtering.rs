@@ -16,7 +16,7 @@ use crate::recorder::Recorder;
 /// Why the port of a hop takes no frames of its stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Shut {
-    /// Nobody behind it has a reservation.
+    /// No listener behind it has a reservation.
     NotReserved,
     /// The stream's VLAN is not registered there.
     NotRegistered,

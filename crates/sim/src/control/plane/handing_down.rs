@@ -66,7 +66,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> HandingDown for Engine<'_, R, PL
 }
 
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
-    /// A frame as a mechanism has it that takes it at `ready`.
+    /// A frame in the form of a mechanism that takes it at `ready`.
     pub(in crate::control) fn handed_down(&mut self, place: u32, aim: Aim, ready: SimTime) -> HandedDown {
         let slot = self.slab.get_mut(place);
         slot.queued = ready;

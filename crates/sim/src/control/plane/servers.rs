@@ -15,7 +15,7 @@ pub trait Servers {
     /// Frames of a stream go by this one from now on.
     fn set_lane(&mut self, stream: StreamIndex, hop: usize, lane: u16);
 
-    /// The port of a hop takes no frames of its stream, for that was granted to others alone; or takes them again.
+    /// The port of a hop takes no frames of its stream, because only others are granted; or takes them again.
     fn prune(&mut self, stream: StreamIndex, hop: usize, so: bool);
 
     /// A server of a port is another one from now on, with a memory pool of so many octets of the wire.
