@@ -8,8 +8,7 @@
 //! cycles are on the same lines until the standby receives the master's frames again, which is a cycle later at most.
 //! The description states how long they were separated, which bounds how far they have drifted apart: that is part of
 //! the error of every slot, as for a standby that misses so many frames in a row. If the slots' margins cover it, no
-//! frame
-//! waits for another; else their frames meet, and there is no bound.
+//! frame waits for another; else their frames meet, and there is no bound.
 //!
 //! Where the standby stops after the master, no station opens cycles any more. A master without a standby opens them
 //! again when it is back.

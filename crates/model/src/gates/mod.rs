@@ -135,7 +135,6 @@ impl Network {
     }
 
     /// idleSlope of a class in its shaper's terms: of a port with gates while the gate is open. None if the class is not credit-based.
-    /// credit-based.
     #[must_use]
     pub fn oper_idle_slope(&self, port: PortIndex, class: usize) -> Option<BitRate> {
         let settings = &self.ports[port.index()];

@@ -11,7 +11,6 @@ use crate::text::tree::{self, Node, Value};
 /// The description `text` (whose path is `name`) with the dispatch points of `network`, which must be the described
 /// network except for these. None if a link is in a form that cannot be rewritten: in a table of streams, or as an
 /// alias.
-/// streams, or by an alias.
 #[must_use]
 pub fn with_dispatch_points(name: &str, text: &str, network: &Network) -> Option<String> {
     let mut faults = Faults::default();

@@ -41,7 +41,6 @@ fn search_avionics(cases: u64, bounds: impl Fn(&Network) -> Bounds) -> Option<u6
 /// Cases that random networks of servers do not show, because their talkers keep to their reservations and their
 /// windows have room: a talker that sends five times as much, together with one that does not, until it stops; and
 /// more messages at once than a synchronous window has room for.
-/// synchronous window has room for.
 const HARTS: [&str; 2] = [
     "name: babbler
 network-control: none
