@@ -137,6 +137,12 @@ pub enum PlantedFault {
     EntryShutsGate,
     /// Credit rises while the gate is shut.
     CreditNotFrozen,
+    /// A recovery function passes every copy. This and the next two are found by the search of replicated streams alone.
+    CopyPasses,
+    /// A recovery function never begins anew.
+    RecoveryTimerForgotten,
+    /// Copies that are missing are not told.
+    LatentErrorOverlooked,
 }
 
 impl PlantedFault {
@@ -202,6 +208,10 @@ impl PlantedFault {
 
     /// Those of gates.
     pub const OF_GATES: [Self; 3] = [Self::LookAheadForgotten, Self::EntryShutsGate, Self::CreditNotFrozen];
+
+    /// Those of frame replication and elimination.
+    pub const OF_FRER: [Self; 3] =
+        [Self::CopyPasses, Self::RecoveryTimerForgotten, Self::LatentErrorOverlooked];
 
     /// Those of virtual links.
     pub const OF_VIRTUAL_LINKS: [Self; 6] = [

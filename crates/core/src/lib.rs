@@ -13,6 +13,7 @@
 //!           identification.rs                                 queue.rs buffer.rs cbs.rs
 //!  virtual links: virtual_link.rs (talker) policing.rs (switch) redundancy.rs (listener)
 //!  scheduled traffic: gates/
+//!  frame replication and elimination: frer/
 //!  time-triggered: time_triggered/ (windows; dispatcher.rs: slots of a port)
 //! ```
 #![no_std]
@@ -47,6 +48,7 @@ pub mod fault;
 mod fine_time;
 pub mod forwarding;
 pub mod fragment;
+pub mod frer;
 pub mod gates;
 pub mod gptp;
 pub mod harts;

@@ -17,6 +17,10 @@ impl EtherType {
     pub const VLAN: Self = Self(0x8100);
     /// Local experiments, the first of two (IEEE Std 802): frames of streams without a protocol, and of central configuration.
     pub const LOCAL_EXPERIMENTAL: Self = Self(0x88b5);
+    /// HSR sequence tag (IEC 62439-3).
+    pub const HSR: Self = Self(0x892f);
+    /// R-TAG (IEEE Std 802.1CB-2017, 7.8).
+    pub const R_TAG: Self = Self(0xf1c1);
     /// Protocol control frames (SAE AS6802).
     pub const PCF: Self = Self(0x891d);
     /// RTmac (RTnet).

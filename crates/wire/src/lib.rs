@@ -1,5 +1,5 @@
 //! Frames and identifiers on the wire: Ethernet II, IEEE 802.1Q, IPv4 and UDP; MRP; central configuration; gPTP;
-//! RTmac, TDMA and RTcfg of RTnet; protocol control frames of AS6802; the register map of the switch in `hdl/`.
+//! RTmac, TDMA and RTcfg of RTnet; protocol control frames of AS6802; sequence tags of 802.1CB; the register map of the switch in `hdl/`.
 //!
 //! Parsers are total: any octets give a value or an error, never a panic.
 #![no_std]
@@ -12,6 +12,7 @@ pub mod central;
 mod checksum;
 mod error;
 mod ethernet;
+mod frer;
 pub mod gptp;
 pub mod harts;
 mod ipv4;
@@ -26,6 +27,7 @@ pub use address::{Ipv4Address, MacAddress, ParseAddressError, VlanId};
 pub use as6802::{PcfType, ProtocolControlFrame};
 pub use error::WireError;
 pub use ethernet::{EtherType, EthernetHeader};
+pub use frer::{HsrTag, PrpTrailer, RTag, SEQUENCE_TAG};
 pub use ipv4::Ipv4Header;
 pub use tdma::{Announcement, RtcfgFrame, RtmacHeader, TdmaFrame};
 pub use test_bed::{PayloadType, TestMessage};
