@@ -4,7 +4,7 @@ use tautwire_model::Network;
 use tautwire_sim::{ClockObservation, Driver, NoRecorder, Observation, Options, run_with};
 use tautwire_units::Duration;
 
-const SCENARIO: &str = include_str!("../../../scenarios/precision-time.yaml");
+const SCENARIO: &str = include_str!("../../../../scenarios/precision-time.yaml");
 
 fn network(text: &str) -> Network {
     let loaded = tautwire_model::load_text("gptp.yaml", text);

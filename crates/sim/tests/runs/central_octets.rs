@@ -7,7 +7,7 @@ use tautwire_sim::{Contents, DropReason, Options, Recorder, RungEvent, SimTime, 
 use tautwire_units::Duration;
 use tautwire_wire::central::ControlFrame;
 
-const SCENARIO: &str = include_str!("../../../scenarios/central-configuration.yaml");
+const SCENARIO: &str = include_str!("../../../../scenarios/central-configuration.yaml");
 
 /// Frames of channels that were transmitted, and those of them whose octets were recorded before.
 #[derive(Default)]

@@ -7,7 +7,7 @@ use tautwire_sim::{
 };
 use tautwire_units::Duration;
 
-const SCENARIO: &str = include_str!("../../../scenarios/stream-reservation.yaml");
+const SCENARIO: &str = include_str!("../../../../scenarios/stream-reservation.yaml");
 
 fn network(text: &str) -> Network {
     let loaded = tautwire_model::load_text("reservation.yaml", text);
@@ -230,7 +230,7 @@ fn a_bridge_without_room_for_a_destination_refuses_the_stream() {
 /// `captions` has two listeners, of which one leaves at 3 s; a call preempts `conference` while it lasts.
 #[test]
 fn an_emergency_takes_a_place_for_a_while_and_a_listener_leaves_alone() {
-    let network = network(include_str!("../../../scenarios/reserved-emergency.yaml"));
+    let network = network(include_str!("../../../../scenarios/reserved-emergency.yaml"));
     let seen = run(&network);
     let (conference, call) = (of(&network, &seen, "conference"), of(&network, &seen, "emergency-call"));
     let (begun, ended) =

@@ -6,7 +6,7 @@ use tautwire_sim::{
 };
 use tautwire_units::Duration;
 
-const SCENARIO: &str = include_str!("../../../scenarios/vlan-registration.yaml");
+const SCENARIO: &str = include_str!("../../../../scenarios/vlan-registration.yaml");
 
 fn network(text: &str) -> Network {
     let loaded = tautwire_model::load_text("vlans.yaml", text);
