@@ -33,7 +33,11 @@ demo:
 	@$(ENV) "$$CARGO_TARGET_DIR/release/tautwire" verify $(SCENARIO) --out runs/demo
 	@$(ENV) "$$CARGO_TARGET_DIR/release/tautwire" report runs/demo
 
-test: test-rust test-python hdl-test
+# The three side by side: where one has a part that takes one core, another takes the second. What installs comes before, for it
+# cannot be done twice at once.
+test:
+	@tools/setup tshark browser hdl
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-rust test-python hdl-test
 
 test-rust:
 	@tools/setup tshark
