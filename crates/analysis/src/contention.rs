@@ -2,7 +2,7 @@
 //!
 //! The bounds of networks do not call it: they use the same formula with the bursts and rates that are
 //! proven at each port, add the flow's own transmission and take the greatest over the shaped queue.
-//! It is here so that a re-run of that evaluation can put its figures beside the printed ones.
+//! It is here so that a re-run of that evaluation can compare its figures with the printed ones.
 //! Source: Ben Ahmed, Hirofuchi and Fukai, FPGA-based network switch supporting ATS, eq. 1; the token
 //! bucket case of Specht and Samii, ECRTS 2016, eq. 9; terms of 802.1Q-2022 Annex V.
 

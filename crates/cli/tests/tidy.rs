@@ -451,6 +451,50 @@ fn examples_are_written_where_they_are_run() {
     assert_none(&faults);
 }
 
+/// Words of everyday speech that a comment must not use for a term of the field, and what it says instead.
+const IDIOMS: [(&[&str], &str); 7] = [
+    (&["told", "tells"], "a value is given, a message sent, a node notified, a fault reported"),
+    (&["beside"], "in addition to, together with, next to"),
+    (&["reckon", "reckons", "reckoned", "reckoning"], "a bound counts, computes or uses something"),
+    (&["hears", "heard"], "a node receives or learns"),
+    (&["stands", "stood"], "a reservation exists or is granted, a value is in its place"),
+    (&["manner", "manners"], "the way in which something is done"),
+    (&["whom"], "name the node, the stream or the caller"),
+];
+
+/// Files whose comments are also text that users read and other files repeat.
+fn is_repeated(text: &str) -> bool {
+    ["JsonSchema", "#[doc = $doc]"].iter().any(|mark| text.contains(mark))
+}
+
+/// The words of the comment of a line of Rust, in lower case, without code between back quotes.
+fn comment_words(line: &str) -> Vec<String> {
+    let line = line.trim_start();
+    let Some(comment) = line.strip_prefix("//") else { return Vec::new() };
+    // Every second part between back quotes is code.
+    let prose = comment.split('`').step_by(2).collect::<Vec<_>>().join(" ").to_lowercase();
+    prose.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+#[test]
+fn comments_use_the_terms_of_the_field() {
+    let mut faults = Vec::new();
+    for (path, text) in files(&[".rs"]) {
+        let in_source = ["crates/", "mechanisms/"].iter().any(|place| path.starts_with(place));
+        if !in_source || !path.contains("/src/") || is_repeated(&text) {
+            continue;
+        }
+        for (number, line) in text.lines().enumerate() {
+            for word in comment_words(line) {
+                if let Some((_, remedy)) = IDIOMS.iter().find(|(words, _)| words.contains(&word.as_str())) {
+                    faults.push(format!("{path}:{}: `{word}` in a comment; plainer: {remedy}", number + 1));
+                }
+            }
+        }
+    }
+    assert_none(&faults);
+}
+
 /// The targets of Markdown links and pictures in a text, with their lines; code is left out.
 fn links(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
@@ -518,6 +562,8 @@ fn the_rules_find_what_they_seek() {
     let text = "[package]\nname = \"x\"\n[dependencies]\nserde = \"1\"\ntautwire-units.workspace = true\n[dev-dependencies]\na = \"1\"";
     assert_eq!(dependencies(text), ["serde", "tautwire-units"]);
     assert!(!lines_with(&[["fn lines", "_with"]], &["tidy.rs"]).is_empty());
+    assert_eq!(comment_words("    /// Calls `tell`: it is Told."), ["calls", "it", "is", "told"]);
+    assert!(comment_words("let told = 1; // 2").is_empty());
     assert_eq!(
         examples("/// ```text\n/// ```\n/// ```\n/// let x = 1;\n/// ```\n//! ```no_run\n//! ```"),
         [3, 6]

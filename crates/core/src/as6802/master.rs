@@ -8,7 +8,7 @@
 //!     └──── too few ───────  Sync ◄──────────── enough members ──────────────────────┘
 //!     └──── too few ────── Stable ◄── enough cycles
 //! ```
-//! A master that hears no other sends cold start frames. A master that receives one answers with an acknowledgement
+//! A master that receives no other frames sends cold start frames. A master that receives one answers with an acknowledgement
 //! after a delay, and the compressed acknowledgement starts the clocks of all masters at once. When synchronised,
 //! every master sends an integration frame at the start of each cycle, and sets its clock once a cycle by the
 //! compressed frames that came within the acceptance window (in schedule). Compressed frames outside of the window, at

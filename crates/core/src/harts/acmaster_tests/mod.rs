@@ -39,7 +39,7 @@ struct Line {
     cut: Topology,
     /// What a test of the stream gives.
     admits: bool,
-    /// Consumers for whom its test is negated.
+    /// Consumers whose test result is negated.
     refuses: BTreeSet<u16>,
     /// Invites that reached the producer, and its requests that were lost.
     invited: u16,
