@@ -141,7 +141,7 @@ pub enum PlantedFault {
     CopyPasses,
     /// A recovery function never begins anew.
     RecoveryTimerForgotten,
-    /// Copies that are missing are not told.
+    /// Missing copies are not reported.
     LatentErrorOverlooked,
 }
 

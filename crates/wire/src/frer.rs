@@ -1,7 +1,7 @@
 //! Tags that carry sequence numbers (IEEE Std 802.1CB-2017, 7.8 to 7.10): R-TAG, HSR sequence tag, PRP sequence trailer.
 //!
-//! Each takes six octets. R-TAG and HSR tag stand behind the addresses and the VLAN tag, before the frame's own EtherType; the
-//! trailer stands at the end of the frame, before its FCS. Fields of HSR and PRP are those of IEC 62439-3.
+//! Each takes six octets. R-TAG and HSR tag are after the addresses and the VLAN tag, before the frame's own
+//! EtherType; the trailer is at the end of the frame, before its FCS. Fields of HSR and PRP are those of IEC 62439-3.
 
 use alloc::vec::Vec;
 

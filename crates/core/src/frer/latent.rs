@@ -1,8 +1,10 @@
-//! Latent error detection (IEEE Std 802.1CB-2017, 7.4.4): over `paths` paths each packet that passes should bring `paths - 1`
-//! copies that are discarded. If their number strays by more than `difference`, a path has failed though packets still pass.
+//! Latent error detection (IEEE Std 802.1CB-2017, 7.4.4): over `paths` paths each packet that passes should have
+//! `paths - 1` discarded copies. If their number differs by more than `difference`, a path has failed although packets
+//! still pass.
 //!
-//! In: time, and the counters of the sequence recovery function. Out: how many tests found an error. Tests come every `period`,
-//! and every `reset_period` what has strayed so far is forgotten. At one instant the test is before the reset.
+//! In: time, and the counters of the sequence recovery function. Out: how many tests found an error. A test is made
+//! every `period`, and the accumulated difference is cleared every `reset_period`. At one instant the test is before
+//! the reset.
 
 use tautwire_units::{Duration, Instant};
 

@@ -1,9 +1,10 @@
 //! Frame replication and elimination for reliability (IEEE Std 802.1CB-2017, clause 7).
 //!
-//! `recovery.rs`: which of the copies of a packet pass (sequence recovery and individual recovery, 7.4.3 and 7.5); `latent.rs`:
-//! whether fewer copies are eliminated than paths should bring (7.4.4); here: the numbers that packets get (7.4.1). Octets of the
-//! tags that carry them: `tautwire_wire::RTag`. Stream splitting (7.7) is forwarding to several ports; stream identification
-//! stands in `identification.rs`. Scenario: `scenarios/frame-replication.yaml`.
+//! `recovery.rs`: which of the copies of a packet pass (sequence recovery and individual recovery, 7.4.3 and 7.5);
+//! `latent.rs`: detection that fewer copies are eliminated than the paths should deliver (7.4.4); here: the sequence
+//! numbers of packets (7.4.1). Octets of the tags that carry them: `tautwire_wire::RTag`. Stream splitting (7.7) is
+//! forwarding to several ports; stream identification is in `identification.rs`. Scenario:
+//! `scenarios/frame-replication.yaml`.
 
 mod latent;
 mod recovery;

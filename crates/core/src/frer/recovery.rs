@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 
 use tautwire_units::{Duration, Instant};
 
-/// How copies are told (10.4.1.5).
+/// How copies are recognised (10.4.1.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecoveryAlgorithm {
     /// By the numbers that passed among the last ones.
@@ -27,7 +27,7 @@ pub enum RecoveryAlgorithm {
 /// Parameters of a recovery function (10.4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecoveryParameters {
-    /// How copies are told.
+    /// How copies are recognised.
     pub algorithm: RecoveryAlgorithm,
     /// After so long without a packet that passes it begins anew; none: never.
     pub reset_timeout: Option<Duration>,
@@ -82,7 +82,7 @@ pub struct SequenceRecovery {
 }
 
 impl SequenceRecovery {
-    /// One that has heard nothing.
+    /// A function that has received nothing.
     ///
     /// # Panics
     /// If a history is shorter than 2, or holds half of all numbers.
@@ -219,7 +219,7 @@ mod tests {
         (judged, *recovery.counters())
     }
 
-    /// Each step reckoned by hand.
+    /// Each step computed by hand.
     #[test]
     fn a_history_of_eight() {
         let numbers = [5, 6, 5, 9, 7, 8, 8, 15, 8, 6, 24, 16];
@@ -304,7 +304,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// With a history as long as copies and losses ask for, each packet that comes passes once.
+        /// With a history that is long enough for the copies and losses, each packet that comes passes once.
         #[test]
         fn each_packet_passes_once(
             packets in proptest::collection::vec((0_u64..40, 0_u64..40, 0_u8..4), 1..600),
