@@ -143,6 +143,12 @@ pub enum PlantedFault {
     RecoveryTimerForgotten,
     /// Missing copies are not reported.
     LatentErrorOverlooked,
+    /// A flow meter finds every frame green. This and the next two are found by the search of policed streams alone.
+    MeterOpen,
+    /// A stream gate passes frames while it is closed.
+    ClosedGatePasses,
+    /// The octets of an interval are not given back when its entry is executed again.
+    OctetsNotGivenBack,
 }
 
 impl PlantedFault {
@@ -212,6 +218,9 @@ impl PlantedFault {
     /// Those of frame replication and elimination.
     pub const OF_FRER: [Self; 3] =
         [Self::CopyPasses, Self::RecoveryTimerForgotten, Self::LatentErrorOverlooked];
+
+    /// Those of per-stream filtering and policing.
+    pub const OF_FILTERING: [Self; 3] = [Self::MeterOpen, Self::ClosedGatePasses, Self::OctetsNotGivenBack];
 
     /// Those of virtual links.
     pub const OF_VIRTUAL_LINKS: [Self; 6] = [

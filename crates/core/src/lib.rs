@@ -14,6 +14,7 @@
 //!  virtual links: virtual_link.rs (talker) policing.rs (switch) redundancy.rs (listener)
 //!  scheduled traffic: gates/
 //!  frame replication and elimination: frer/
+//!  reception: psfp/ (stream filters, stream gates, flow meters)
 //!  time-triggered: time_triggered/ (windows; dispatcher.rs: slots of a port)
 //! ```
 #![no_std]
@@ -57,6 +58,7 @@ mod octet_time;
 pub mod policing;
 pub mod port;
 pub mod priority;
+pub mod psfp;
 pub mod queue;
 pub mod redundancy;
 pub mod srp;

@@ -187,7 +187,7 @@ impl Gates {
                 let natural = oper.start(self.at.cycle + 1);
                 let changes = at <= natural;
                 let (cycle, start, entry) = (self.at.cycle, self.at.start, self.at.entry);
-                self.at = self.entry(Running::Oper, (cycle, start), (at.min(natural), changes), entry);
+                self.at = self.entry_of(Running::Oper, (cycle, start), (at.min(natural), changes), entry);
             }
             _ => self.at = self.before(at),
         }
@@ -320,6 +320,12 @@ impl Gates {
         self.pending.is_some()
     }
 
+    /// The number of the cycle that runs and the entry that was executed last; none before the first cycle.
+    #[must_use]
+    pub fn entry(&self) -> Option<(u64, usize)> {
+        (self.at.running == Running::Oper).then_some((self.at.cycle, self.at.entry))
+    }
+
     /// States of all gates.
     #[must_use]
     pub const fn states(&self) -> u8 {
@@ -415,7 +421,7 @@ impl Gates {
     /// The entry behind one.
     fn after(&self, at: Position) -> Position {
         if !at.is_last {
-            return self.entry(at.running, (at.cycle, at.start), (at.next, at.changes), at.entry + 1);
+            return self.entry_of(at.running, (at.cycle, at.start), (at.next, at.changes), at.entry + 1);
         }
         match &self.pending {
             Some(pending) if at.changes => self.cycle(Running::Pending, pending.cycle),
@@ -432,10 +438,10 @@ impl Gates {
         let change = self.pending.as_ref().filter(|_| running == Running::Oper).map(|pending| pending.at);
         let change = change.filter(|change| *change <= extended);
         let next = (change.unwrap_or(natural), change.is_some());
-        self.entry(running, (cycle, list.start(cycle)), next, 0)
+        self.entry_of(running, (cycle, list.start(cycle)), next, 0)
     }
 
-    fn entry(
+    fn entry_of(
         &self,
         running: Running,
         (cycle, start): (u64, Instant),
