@@ -129,13 +129,14 @@ impl Analysis<'_> {
         let saved = entry.cut.map_or(0, |cut| signed(cut.before_min.0));
         let queue_max = passage.map(|passage| time(passage) - saved);
         let before = &self.passages[entry.previous as usize];
-        let policed = self.policed(number, entry);
+        let discards = self.policed(number, entry);
+        let policed = discards.or_else(|| self.metered(entry));
         let shaped = policed.or(before.shaped).zip(queue_max);
         let shaped = shaped.map(|(shaped, queue)| (shaped, shaped.way_max.saturating_add_signed(queue)));
         let brought = brought(&self.plan, entry, ready_max, shaped, entry.ready_min);
         let share = self.share(entry, shaped);
         let mut reason = self.why_unknown(entry, passage.is_none());
-        if policed.is_some() && reason == NO_REASON {
+        if discards.is_some() && reason == NO_REASON {
             reason = self.reason(Unbounded::MayBeDiscarded { port: PortIndex(entry.reception) });
         }
         Arriving {

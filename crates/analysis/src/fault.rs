@@ -64,6 +64,13 @@ pub enum PlantedFault {
     WaitAboveForgotten,
     /// A queue is taken to hold one frame of each stream. No bound shows it: it is found by frames that are lost.
     WaitingFramesForgotten,
+    /// A flow meter is taken to pass what keeps to its committed rate alone. This and the next two are found by the search of policed
+    /// streams alone.
+    MeterWithoutExcess,
+    /// A flow meter is taken to pass nothing at once.
+    MeterBurstForgotten,
+    /// A flow meter is taken to discard nothing of a stream that keeps to the bucket alone, whatever shares it.
+    SharedMeterForgotten,
 }
 
 impl PlantedFault {
@@ -88,6 +95,10 @@ impl PlantedFault {
     /// Those of gates.
     pub const OF_GATES: [Self; 3] =
         [Self::GateGuardForgotten, Self::OpeningsUnblocked, Self::WaitAboveForgotten];
+
+    /// Those of per-stream filtering and policing.
+    pub const OF_FILTERING: [Self; 3] =
+        [Self::MeterWithoutExcess, Self::MeterBurstForgotten, Self::SharedMeterForgotten];
 
     /// Those of TDMA.
     pub const OF_TDMA: [Self; 3] =

@@ -50,6 +50,7 @@ mod plan;
 mod port;
 mod port_plan;
 mod port_state;
+mod psfp;
 mod queue_bound;
 mod reasons;
 mod regulator;

@@ -82,6 +82,7 @@ impl Timeline {
                 | TimelineAction::MendCable(_)
                 | TimelineAction::StopNode(_)
                 | TimelineAction::ChangeGates(..)
+                | TimelineAction::ChangeFilters(..)
                 | TimelineAction::ChangeBitErrorRate(..) => {}
             }
         }

@@ -182,6 +182,30 @@ impl Windows {
     }
 }
 
+impl ClassWindows {
+    /// Of a class that has no bound, whatever comes.
+    pub(crate) fn without_bound(why: &Unbounded) -> Self {
+        Self {
+            is_open: true,
+            taken: Taken::nothing(),
+            above: Default::default(),
+            blocking_bits: 0,
+            unbounded: Some(why.clone()),
+            overload: why.clone(),
+            sent: None,
+            credit: CreditWindows {
+                unearned: Taken::nothing(),
+                blocked: Curve::zero(),
+                beside: Line::default(),
+                earning: Curve::default(),
+                same: 0,
+                gaps: Line::default(),
+                starts_slower: false,
+            },
+        }
+    }
+}
+
 impl CreditWindows {
     /// What a class sends within any window that sends so much while credit is earned.
     pub(crate) fn in_time(&self, sent: Line) -> Curve {

@@ -76,6 +76,7 @@ impl Network {
                 }
                 harts
             }),
+            stream_filters: self.stream_filters.iter().map(|filters| filters.moved(&place)).collect(),
             sections: self.sections.moved(&place),
         };
         Self { parts }

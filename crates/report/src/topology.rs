@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use tautwire_model::network::{Clock, Network, NodeKind, Stream, TimelineAction, Traffic};
+use tautwire_model::psfp::{BridgeFilters, FilterChange};
 use tautwire_units::{Bytes, Duration};
 
 use crate::name;
@@ -148,6 +149,34 @@ fn stream(stream: &Stream) -> StreamDocument {
     }
 }
 
+/// What management writes, `flow meter 2 gets CIR 10 Mbit/s, CBS 3000 B`, up to the node.
+fn filter_change(filters: &BridgeFilters, change: &FilterChange) -> String {
+    let set = |so: bool| if so { "set" } else { "cleared" };
+    match change {
+        FilterChange::Blocked(filter, so) => {
+            format!("the block of stream filter {} is {}", filters.filters[*filter].id, set(*so))
+        }
+        FilterChange::List(gate, list) => {
+            format!("another list, cycle {}, for stream gate {}", list.cycle_time, filters.gates[*gate].id)
+        }
+        FilterChange::Closed(gate, one, other) => {
+            let so = one.or(*other).unwrap_or(false);
+            format!("the flag that closes stream gate {} is {}", filters.gates[*gate].id, set(so))
+        }
+        FilterChange::Meter(meter, config) => format!(
+            "CIR {} and CBS {} B for flow meter {}",
+            config.committed_information_rate, config.committed_burst_size, filters.meters[*meter].id
+        ),
+        FilterChange::AllRed(meter, so) => {
+            format!(
+                "the flag that makes frames of flow meter {} red is {}",
+                filters.meters[*meter].id,
+                set(*so)
+            )
+        }
+    }
+}
+
 /// `1 frame every 500 us`.
 pub(crate) fn traffic(traffic: &Traffic) -> String {
     let from = |offset: &Duration| match offset.is_zero() {
@@ -216,6 +245,10 @@ fn action(network: &Network, action: &TimelineAction) -> String {
                 name::port(network, *port),
                 list.cycle_time
             )
+        }
+        TimelineAction::ChangeFilters(node, change) => {
+            let filters = network.filters_of(*node).expect("an event changes filters that are there");
+            format!("{} of node {}", filter_change(filters, change), name::node(network, *node))
         }
         TimelineAction::ChangeShaper(index, shaper) => format!(
             "stream {} is shaped to CIR {}, CBS {}",

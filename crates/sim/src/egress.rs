@@ -12,7 +12,7 @@ use crate::clock::SimTime;
 use crate::engine::Engine;
 use crate::frame::{Aim, Handle, Slot, octets_of};
 use crate::options::Driver;
-use crate::plan::{HopFlags, NONE, Taken, Taker, index};
+use crate::plan::{HopFlags, NONE, Taken, Taker};
 use crate::protocols::Leaving;
 use crate::recorder::{Recorder, Transmission};
 use crate::result::DropReason;
@@ -59,7 +59,8 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         } else if flags.has(HopFlags::POOLED) {
             self.pool(place, hop_index);
         } else {
-            return flags.has(HopFlags::SHUT) && self.is_shut_out(place, hop_index);
+            let is_shut = flags.has(HopFlags::SHUT) && self.is_shut_out(place, hop_index);
+            return is_shut || (flags.has(HopFlags::MARKED) && self.heed_marks(place, hop_index));
         }
         true
     }
@@ -67,12 +68,18 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// As `enqueue`, whatever the frame waited for before: since `queued` it has waited for its port.
     #[inline]
     pub(crate) fn put(&mut self, place: u32, hop_index: u32, eligible: Instant) {
+        self.put_into(place, hop_index, self.plan.hops[hop_index as usize].class, eligible);
+    }
+
+    /// As `put`, into the queue of another class.
+    #[inline(always)]
+    pub(crate) fn put_into(&mut self, place: u32, hop_index: u32, class: u8, eligible: Instant) {
         let hop = &self.plan.hops[hop_index as usize];
         let port_index = hop.port;
         let slot = self.slab.get(place);
         let octets = octets_of(slot.payload, hop.overhead);
         let payload = slot.payload;
-        let handle = Handle { slot: place, octets, class: TrafficClass::new(hop.class).expect("a class") };
+        let handle = Handle { slot: place, octets, class: TrafficClass::new(class).expect("a class") };
         let port = self.ports[port_index as usize].as_mut().expect("a hop's port is connected");
         if payload > port.mtu {
             return self.drop_frame(place, DropReason::Oversize);
@@ -214,7 +221,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let last = SimTime::from_ps(end.as_ps() - port.gap.as_ps()).max(start).max(slot.received);
         let received = link.reception(start, last);
         if link.errs {
-            slot.corrupted |= link.corrupts(octets * 8);
+            slot.marks.corrupt(link.corrupts(octets * 8));
         }
         let line = port.link;
         if PLUGGED {
@@ -252,8 +259,11 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         slot.received = received;
         slot.held_before = Duration::ZERO;
         let (ring, to_bridge) = (line, self.links[line as usize].to_bridge);
+        if PLUGGED && self.plan.hops[slot.hop as usize].flags.has(HopFlags::ASKED) {
+            return self.fly(ring, frame.slot, received, Aim::RECEPTION);
+        }
         if !to_bridge {
-            if self.counts_early && received <= self.end && !self.slab.get(frame.slot).corrupted {
+            if self.counts_early && received <= self.end && !self.slab.get(frame.slot).marks.is_corrupted() {
                 let slot = self.slab.remove(frame.slot);
                 return self.deliver(&slot, received);
             }
@@ -266,22 +276,48 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// Sends a frame on through the stages of the bridge at the far end, once per branch.
     #[inline]
     fn branch_out(&mut self, ring: u32, place: u32, octets: u16, line: &LineTimes) {
-        let slot = self.slab.get(place);
-        let (stream, hop_index) = (slot.stream, slot.hop as usize);
-        let hop = &self.plan.hops[hop_index];
-        if hop.flags.has(HopFlags::INSPECTED)
-            && let Some(reason) = self.inspect(hop_index, place, line.received, ring)
-        {
-            return self.drop_frame(place, reason);
-        }
-        // A frame that is reshaped waits in its memory pool, and holds up no other.
         let mut held = Duration::ZERO;
-        if PLUGGED && self.plan.hops[hop_index].flags.has(HopFlags::INSPECTED) {
-            match self.police_stream(index(hop_index), place, line.received, ring) {
-                Ok(at) => held = at.since(line.received),
+        let hop = self.slab.get(place).hop;
+        if self.plan.hops[hop as usize].flags.has(HopFlags::INSPECTED) {
+            match self.first_look(hop, place, line.received, ring) {
+                Ok(span) => held = span,
                 Err(reason) => return self.drop_frame(place, reason),
             }
         }
+        self.send_behind(ring, place, octets, line, held);
+    }
+
+    /// What the bridge at the far end looks at first: how long it holds the frame, or why that goes no further.
+    #[cold]
+    pub(crate) fn first_look(
+        &mut self,
+        hop: u32,
+        place: u32,
+        received: SimTime,
+        ring: u32,
+    ) -> Result<Duration, DropReason> {
+        if let Some(reason) = self.inspect(hop as usize, place, received, ring) {
+            return Err(reason);
+        }
+        if !PLUGGED {
+            return Ok(Duration::ZERO);
+        }
+        // A frame that is reshaped waits in its memory pool, and holds up no other.
+        Ok(self.police_stream(hop, place, received, ring)?.since(received))
+    }
+
+    /// Sends a frame on through the stages of the bridge where it is, once per branch; before them it is held.
+    #[inline]
+    pub(crate) fn send_behind(
+        &mut self,
+        ring: u32,
+        place: u32,
+        octets: u16,
+        line: &LineTimes,
+        held: Duration,
+    ) {
+        let slot = self.slab.get(place);
+        let (stream, hop_index) = (slot.stream, slot.hop as usize);
         if PLUGGED && self.is_heard_in_passing(hop_index) {
             self.statistics.streams[stream as usize].replicated += 1;
             let copy = *self.slab.get(place);
@@ -383,13 +419,20 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
 }
 
 /// When a frame is on the line.
-struct LineTimes {
+pub(crate) struct LineTimes {
     /// First bit of the preamble leaves.
     start: SimTime,
     /// Last bit leaves.
     last: SimTime,
     /// Last bit is received.
     received: SimTime,
+}
+
+impl LineTimes {
+    /// Of a frame whose last bit is in now, of which nothing else counts any more.
+    pub(crate) const fn over(now: SimTime) -> Self {
+        Self { start: now, last: now, received: now }
+    }
 }
 
 /// The parts of a delay at one hop. A frame that is cut through is selected before its last bit is

@@ -164,6 +164,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             engine.talkers[stream.index()].running = false;
         }
         if PLUGGED {
+            engine.begin_receptions();
             engine.begin_controls();
         }
         engine
@@ -316,8 +317,10 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         }
         let cycles_seen = self.plugged.as_mut().and_then(|plugged| plugged.cycles.take());
         let cycle_frames = cycles_seen.map(FirstCycles::finish).unwrap_or_default();
-        let machines =
-            self.plugged.take().map(|plugged| (plugged.stacks, plugged.applications, plugged.controls));
+        let machines = self
+            .plugged
+            .take()
+            .map(|plugged| (plugged.stacks, plugged.applications, plugged.controls, plugged.receptions));
         let talkers = &self.talkers;
         let mut observation = Observation {
             seed: self.seed,
@@ -347,7 +350,8 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         if let Some(gates) = gates {
             observation.mechanisms.add(gates);
         }
-        if let Some((stacks, applications, controls)) = machines {
+        if let Some((stacks, applications, controls, receptions)) = machines {
+            receptions.finish(self.now, &self.nodes, &mut observation);
             for runner in controls.into_runners() {
                 runner.finish(&mut observation);
             }

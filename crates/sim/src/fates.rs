@@ -38,6 +38,7 @@ impl Whereabouts {
     pub(crate) fn on_line(slot: &Slot) -> Self {
         match slot.aim {
             Aim::DELIVERY => Self::End(slot.hop),
+            Aim::RECEPTION => Self::Hop(slot.hop),
             aim => aim.hop_or_branch().map_or_else(Self::Branch, Self::Hop),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU16;
 
-use tautwire_core::{QueuedFrame, TrafficClass};
+use tautwire_core::{Priority, QueuedFrame, TrafficClass};
 use tautwire_units::Duration;
 
 use crate::clock::SimTime;
@@ -32,10 +32,58 @@ pub(crate) struct Slot {
     /// The frame behind it in its ring, or [`NONE`].
     pub(crate) behind: u32,
     pub(crate) payload: u16,
-    /// Whether a bit was received wrong.
-    pub(crate) corrupted: bool,
+    pub(crate) marks: Marks,
     /// Sequence number of a virtual link's frame.
     pub(crate) sequence: u8,
+}
+
+/// What is known of a frame beside its contents, in an octet: whether a bit was received wrong, whether it is drop-eligible (802.1Q-2022,
+/// 6.6), and the internal priority that its node gave it (8.6.5.4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Marks(u8);
+
+impl Marks {
+    const CORRUPTED: u8 = 1;
+    const DROP_ELIGIBLE: u8 = 2;
+    /// Whether there is an internal priority; it stands above.
+    const INTERNAL: u8 = 4;
+    const PRIORITY: u8 = 7 << 3;
+
+    /// A bit was received wrong, if so.
+    #[inline]
+    pub(crate) fn corrupt(&mut self, so: bool) {
+        self.0 |= u8::from(so);
+    }
+
+    /// Whether a bit was received wrong.
+    #[inline]
+    pub(crate) const fn is_corrupted(self) -> bool {
+        self.0 & Self::CORRUPTED != 0
+    }
+
+    /// The frame may be discarded before others, or may not any more.
+    pub(crate) const fn set_drop_eligible(&mut self, so: bool) {
+        self.0 = if so { self.0 | Self::DROP_ELIGIBLE } else { self.0 & !Self::DROP_ELIGIBLE };
+    }
+
+    /// Whether it may be discarded before others.
+    pub(crate) const fn is_drop_eligible(self) -> bool {
+        self.0 & Self::DROP_ELIGIBLE != 0
+    }
+
+    /// Its node chooses its class by this priority; by its own, if by none.
+    pub(crate) fn set_internal_priority(&mut self, priority: Option<Priority>) {
+        let octet = priority.map_or(0, |priority| Self::INTERNAL | priority.number() << 3);
+        self.0 = self.0 & !(Self::INTERNAL | Self::PRIORITY) | octet;
+    }
+
+    /// The priority by which its node chooses its class, if it is not its own.
+    pub(crate) fn internal_priority(self) -> Option<Priority> {
+        if self.0 & Self::INTERNAL == 0 {
+            return None;
+        }
+        Priority::new((self.0 & Self::PRIORITY) >> 3)
+    }
 }
 
 /// Octets of a frame, destination to FCS.
@@ -111,12 +159,14 @@ pub(crate) struct Aim(u32);
 impl Aim {
     /// It has reached an end station.
     pub(crate) const DELIVERY: Self = Self(u32::MAX);
+    /// Its last bit is in at a node that is asked what becomes of it (`reception.rs`).
+    pub(crate) const RECEPTION: Self = Self(u32::MAX - 1);
     const HOP: u32 = 1 << 31;
 
     /// It goes to the queue of the port of a hop, the only one behind.
     #[inline]
     pub(crate) fn hop(hop: u32) -> Self {
-        debug_assert!(hop < Self::HOP - 1, "fewer than 2^31 hops");
+        debug_assert!(hop < Self::HOP - 2, "fewer than 2^31 hops");
         Self(hop | Self::HOP)
     }
 
@@ -220,5 +270,28 @@ impl Ring {
             self.insert(slab, place);
         }
         removed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_of_a_frame_do_not_touch_one_another() {
+        let mut marks = Marks::default();
+        marks.set_drop_eligible(true);
+        for priority in (0..8).map(Priority::new) {
+            marks.set_internal_priority(priority);
+            assert_eq!((marks.internal_priority(), marks.is_drop_eligible()), (priority, true));
+            assert!(!marks.is_corrupted());
+        }
+        marks.corrupt(false);
+        assert!(!marks.is_corrupted());
+        marks.corrupt(true);
+        marks.set_drop_eligible(false);
+        marks.set_internal_priority(None);
+        assert_eq!((marks.internal_priority(), marks.is_drop_eligible()), (None, false));
+        assert!(marks.is_corrupted());
     }
 }

@@ -46,6 +46,7 @@ pub struct PortGatesObservation {
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// A node's clock was corrected: its gates follow it.
     pub(crate) fn gates_follow(&mut self, node: NodeIndex, clock: DisciplinedClock) {
+        self.follow_at_receptions(node, GateTime::Corrected(clock));
         let local = self.nodes[node.index()].clock.local(self.now);
         for port in self.network.nodes[node.index()].ports.clone() {
             if let Some(state) = self.ports[port as usize].as_mut().filter(|state| state.egress.is_gated()) {

@@ -32,7 +32,9 @@ mod order;
 mod plan;
 mod plugged;
 mod protocols;
+mod psfp;
 mod random;
+mod reception;
 mod recorder;
 mod refusal;
 mod relay;
@@ -68,6 +70,7 @@ pub use harts::{
 };
 pub use network_time::{NetworkTimeObservation, NodeTime};
 pub use options::{Driver, HartsTest, Options, Progress, StreamPart};
+pub use psfp::{BridgeFiltersObservation, StreamFiltersObservation, StreamGateObservation};
 pub use recorder::{Contents, NoRecorder, Recorder, Transmission};
 pub use refusal::{Late, Limit, Refusal};
 pub use request_outcome::RequestOutcome;

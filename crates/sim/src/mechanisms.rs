@@ -7,8 +7,9 @@ use tautwire_model::Network;
 use crate::central::AdmissionControl;
 use crate::control::{Attached, PlugIn};
 use crate::options::HartsTest;
+use crate::reception::{AtReception, Receptions};
 use crate::recorder::Wrap;
-use crate::{as6802, central, gptp, harts, srp, tdma, test_bed};
+use crate::{as6802, central, gptp, harts, psfp, srp, tdma, test_bed};
 
 /// The callers' input for mechanisms: the plug-ins, and the tests of requests.
 pub(crate) struct Given<'run> {
@@ -49,6 +50,9 @@ const LIST: [Listed; 8] = [
     Listed::watching(test_bed::WRAP),
 ];
 
+/// Functions at the reception of frames, in the order in which they are asked: none where a network has none.
+const AT_RECEPTION: [fn(&Network) -> Option<Box<dyn AtReception>>; 1] = [psfp::at_reception];
+
 impl Listed {
     const fn acting(is_in: fn(&Network) -> bool, attach: Attach) -> Self {
         Self { is_in, attach: Some(attach), wrap: None }
@@ -73,7 +77,12 @@ fn attach_plug_ins<'n>(network: &'n Network, _: u64, given: &mut Given<'_>) -> V
 
 /// Whether a network has a mechanism.
 pub(crate) fn are_there(network: &Network) -> bool {
-    LIST.iter().any(|listed| (listed.is_in)(network))
+    LIST.iter().any(|listed| (listed.is_in)(network)) || AT_RECEPTION.iter().any(|of| of(network).is_some())
+}
+
+/// The functions at the receptions of a network.
+pub(crate) fn at_receptions(network: &Network) -> Receptions {
+    Receptions(AT_RECEPTION.iter().filter_map(|of| of(network)).collect())
 }
 
 /// Those that act in a run of a network, in this order.

@@ -4,6 +4,7 @@
 //!   of a copy has hops of its own, so copies of a redundant link, of a flood and of a replication are compared with
 //!   their own kind. A frame that is lost, filtered, overwritten by a newer one or cut and sent again leaves a gap at
 //!   most. Frames of protocols (`Traffic::Protocol`) are no stream: each kind of message has its own priority.
+//!   Nor are frames whose class a bridge chooses one by one.
 //! - Frames of an ATS scheduler group leave a port in the order in which the group has assigned their eligibility times (8.6.11.3).
 //!
 //! A release build has none of it.
@@ -14,13 +15,13 @@ use crate::frame::Slot;
 use crate::plan::Plan;
 
 #[cfg(debug_assertions)]
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[cfg(debug_assertions)]
 use tautwire_model::network::Traffic;
 
 #[cfg(debug_assertions)]
-use crate::plan::NONE;
+use crate::plan::{HopFlags, NONE};
 
 /// What has left which port last.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +38,9 @@ pub(crate) struct Order {
     /// Per port and group, of the last frame.
     #[cfg(debug_assertions)]
     groups: BTreeMap<(u32, u32), u64>,
+    /// Streams of whose frames a bridge has chosen the class.
+    #[cfg(debug_assertions)]
+    chosen: BTreeSet<u32>,
 }
 
 #[cfg(debug_assertions)]
@@ -62,7 +66,10 @@ impl Order {
     pub(crate) fn leave(&mut self, network: &Network, plan: &Plan, slot: &Slot, place: u32) {
         let hop = &plan.hops[slot.hop as usize];
         let stream = &network.streams[slot.stream as usize];
-        if stream.traffic != Traffic::Protocol {
+        if hop.flags.has(HopFlags::MARKED) && slot.marks.internal_priority().is_some() {
+            self.chosen.insert(slot.stream);
+        }
+        if stream.traffic != Traffic::Protocol && !self.chosen.contains(&slot.stream) {
             let next = &mut self.next[slot.hop as usize];
             assert!(
                 *next <= slot.number,

@@ -103,9 +103,13 @@ impl HopFlags {
     pub(crate) const SHUT: Self = Self(8);
     /// Its port takes none of its frames: the stream was granted to others alone. Changes in a run.
     pub(crate) const PRUNED: Self = Self(32);
+    /// The node at the far end is asked what becomes of the frame when its last bit is in (`reception.rs`). Set in a run.
+    pub(crate) const ASKED: Self = Self(16);
+    /// The frame may carry marks that count at its port (`reception.rs`). Set in a run.
+    pub(crate) const MARKED: Self = Self(64);
     /// Of those, what is looked at before a frame is queued.
     pub(crate) const BEFORE_QUEUEING: Self =
-        Self(Self::TIME_TRIGGERED.0 | Self::POOLED.0 | Self::SHUT.0 | Self::PRUNED.0);
+        Self(Self::TIME_TRIGGERED.0 | Self::POOLED.0 | Self::SHUT.0 | Self::PRUNED.0 | Self::MARKED.0);
 
     /// Whether it has one of `others`.
     pub(crate) const fn has(self, others: Self) -> bool {

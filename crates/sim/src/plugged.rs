@@ -16,6 +16,7 @@ use crate::engine::Engine;
 use crate::frame::Slot;
 use crate::host_stacks::HostStacks;
 use crate::mechanisms::{self, Given};
+use crate::reception::Receptions;
 use crate::recorder::Recorder;
 use crate::time_triggered::Timed;
 
@@ -48,6 +49,8 @@ pub(crate) struct Plugged<'n> {
     pub(crate) pools: Pools,
     /// Frames of the first cycles of a period, if a mechanism wants them.
     pub(crate) cycles: Option<FirstCycles>,
+    /// What nodes ask when the last bit of a frame is in.
+    pub(crate) receptions: Receptions,
     /// Time-triggered virtual links, if there are any.
     pub(crate) timed: Option<Timed>,
 }
@@ -68,6 +71,7 @@ impl<'n> Plugged<'n> {
             policers: Policers::default(),
             pools: Pools::default(),
             cycles: None,
+            receptions: mechanisms::at_receptions(network),
             timed: network.time_triggered.as_ref().map(|settings| Timed::new(network, settings, seed)),
         }
     }

@@ -26,12 +26,15 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                 return self.drop_on_line(place, DropReason::NodeDown);
             }
         }
-        if PLUGGED && !slot.corrupted && !self.is_accepted(place) {
+        if PLUGGED && slot.aim == Aim::RECEPTION {
+            return self.take_in(link, place);
+        }
+        if PLUGGED && !slot.marks.is_corrupted() && !self.is_accepted(place) {
             return self.drop_on_line(place, DropReason::AcceptanceWindow);
         }
         let slot = self.slab.get(place);
         if slot.aim == Aim::DELIVERY {
-            let (corrupted, slot) = (slot.corrupted, *slot);
+            let (corrupted, slot) = (slot.marks.is_corrupted(), *slot);
             if corrupted {
                 return self.drop_on_line(place, DropReason::BitError);
             }
@@ -39,7 +42,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             return self.deliver(&slot, self.now);
         }
         let aim = slot.aim.hop_or_branch();
-        if slot.corrupted {
+        if slot.marks.is_corrupted() {
             let cut_through = match aim {
                 Ok(_) => self.plan.hops[slot.hop as usize].cut_through,
                 Err(branch) => self.plan.branches[branch as usize].cut_through,

@@ -66,11 +66,19 @@ pub enum DropReason {
     Expired,
     /// It was larger than queueMaxSDU of its class at a port with gates.
     MaxSdu,
+    /// It was larger than the maximum SDU size of its stream filter, or that was blocked for such a frame.
+    FilterMaxSdu,
+    /// Its stream gate was closed when its last bit was in.
+    StreamGateClosed,
+    /// The interval of its stream gate had too few octets left.
+    IntervalOctets,
+    /// Its flow meter discarded it.
+    Red,
 }
 
 impl DropReason {
     /// All reasons.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 27] = [
         Self::QueueFull,
         Self::HostQueueFull,
         Self::ResidenceTime,
@@ -94,6 +102,10 @@ impl DropReason {
         Self::Unscheduled,
         Self::Expired,
         Self::MaxSdu,
+        Self::FilterMaxSdu,
+        Self::StreamGateClosed,
+        Self::IntervalOctets,
+        Self::Red,
     ];
 
     /// Its name in tables and results.
@@ -123,6 +135,10 @@ impl DropReason {
             Self::Unscheduled => "unscheduled",
             Self::Expired => "expired",
             Self::MaxSdu => "max-sdu",
+            Self::FilterMaxSdu => "filter-max-sdu",
+            Self::StreamGateClosed => "stream-gate-closed",
+            Self::IntervalOctets => "interval-octets-exceeded",
+            Self::Red => "red",
         }
     }
 }

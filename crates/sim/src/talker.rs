@@ -8,7 +8,7 @@ use tautwire_units::{Bytes, Duration};
 
 use crate::clock::{LocalClock, SimTime};
 use crate::engine::Engine;
-use crate::frame::{Aim, Slot, octets_of};
+use crate::frame::{Aim, Marks, Slot, octets_of};
 use crate::plan::{NONE, Plan, index};
 use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
@@ -172,7 +172,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             aim: Aim::DELIVERY,
             behind: NONE,
             payload,
-            corrupted: false,
+            marks: Marks::default(),
             sequence: 0,
         });
         (place, talker.aim)

@@ -7,6 +7,7 @@
 //! in transmission until its last bit is out, and only then enters the link.
 
 use tautwire_core::TrafficClass;
+use tautwire_core::gates::GateTime;
 use tautwire_core::time_triggered::Window;
 use tautwire_core::time_triggered::dispatcher::Held;
 use tautwire_model::Network;
@@ -194,6 +195,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let begins = !std::mem::replace(&mut timed.synchronised[node], true);
         let network = Instant::from_ps(local.as_ps().saturating_add_signed(correction));
         let locked = timed.locked[node].clone();
+        self.follow_at_receptions(NodeIndex::at(node), GateTime::Ahead(correction));
         for port in self.network.nodes[node].ports.clone() {
             let Some(state) = &mut self.ports[port as usize] else { continue };
             state.egress.synchronise(local, correction);

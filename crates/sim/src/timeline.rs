@@ -73,6 +73,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                 state.up_since = self.now;
                 if PLUGGED {
                     self.start_gates(*node);
+                    self.start_receptions(*node);
                     self.controls_node(*node, true);
                     self.arm_timeline();
                 }
@@ -113,6 +114,11 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                     let now = state.clock.local(self.now);
                     state.egress.change_gates(now, (**list).clone());
                     self.ask_gated(port.0);
+                }
+            }
+            TimelineAction::ChangeFilters(..) => {
+                if PLUGGED {
+                    self.act_at_receptions(&event.action);
                 }
             }
             TimelineAction::ChangeShaper(stream, settings) => self.change_shaper(*stream, settings),

@@ -317,7 +317,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let policer = *self.virtual_links.policer_of_hop.get(hop)?;
         let slot = self.slab.get(place);
         // A damaged frame is discarded before, and charges nothing.
-        if policer == NONE || slot.corrupted {
+        if policer == NONE || slot.marks.is_corrupted() {
             return None;
         }
         let octets = octets_of(slot.payload, self.plan.hops[hop].overhead);

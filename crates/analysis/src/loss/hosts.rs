@@ -89,6 +89,9 @@ impl Analysis<'_> {
             let kind = LimitKind::PolicedJitter(PortIndex(entry.reception));
             hold(Whose::Hop(stream, place), kind, granted, jitter);
         }
+        for limit in self.filter_limits(entry) {
+            hold(Whose::Hop(stream, place), limit.kind, limit.limit, limit.needed);
+        }
         let port = PortIndex(entry.port);
         if self.reasons.get(arriving.reason) != Some(Unbounded::MayBeDiscarded { port }) {
             return;

@@ -57,6 +57,16 @@ pub enum LimitKind {
     Mtu(PortIndex),
     /// Octets of MAC client data that a class of a port with gates takes (queueMaxSDU).
     MaxSdu(PortIndex, TrafficClass),
+    /// Octets of the largest MSDU that a stream filter behind a reception port takes.
+    FilterMaxSdu(PortIndex),
+    /// A stream filter behind a reception port, or its gate or meter, that an event has discard everything.
+    FilterShut(PortIndex),
+    /// Picoseconds of each cycle in which the stream gate behind a reception port is open.
+    StreamGate(PortIndex),
+    /// Octets of MSDUs that an interval of the stream gate behind a reception port takes.
+    IntervalOctets(PortIndex),
+    /// Octets of the committed bucket of the flow meter behind a reception port.
+    MeterBurst(PortIndex),
 }
 
 impl Limit {
@@ -82,6 +92,11 @@ impl Limit {
             | LimitKind::ResidenceTime(at)
             | LimitKind::ShaperBurst(at)
             | LimitKind::Mtu(at)
+            | LimitKind::FilterMaxSdu(at)
+            | LimitKind::FilterShut(at)
+            | LimitKind::StreamGate(at)
+            | LimitKind::IntervalOctets(at)
+            | LimitKind::MeterBurst(at)
             | LimitKind::MaxSdu(at, _) => port(at),
             LimitKind::HostQueue(node)
             | LimitKind::TaskQueue(node)
@@ -132,6 +147,11 @@ impl Limit {
             LimitKind::ShaperBurst(_) => "shaper-burst",
             LimitKind::Mtu(_) => "mtu",
             LimitKind::MaxSdu(..) => "queue-max-sdu",
+            LimitKind::FilterMaxSdu(_) => "filter-max-sdu",
+            LimitKind::FilterShut(_) => "filter-shut",
+            LimitKind::StreamGate(_) => "stream-gate",
+            LimitKind::IntervalOctets(_) => "interval-octets",
+            LimitKind::MeterBurst(_) => "meter-burst",
         }
     }
 
@@ -150,12 +170,17 @@ impl Limit {
             | LimitKind::ReceiveFifo(_)
             | LimitKind::ReceiveBuffer(_)
             | LimitKind::Mtu(_)
+            | LimitKind::FilterMaxSdu(_)
+            | LimitKind::IntervalOctets(_)
+            | LimitKind::MeterBurst(_)
             | LimitKind::MaxSdu(..) => "octets",
             LimitKind::BufferCells(..) => "cells",
             LimitKind::PolicedJitter(_)
             | LimitKind::PolicedDistance(_)
             | LimitKind::Lifetime(_)
+            | LimitKind::StreamGate(_)
             | LimitKind::ResidenceTime(_) => "ps",
+            LimitKind::FilterShut(_) => "frames",
             LimitKind::ShaperBurst(_) => "bits",
         }
     }
@@ -191,6 +216,11 @@ impl Limit {
             LimitKind::ResidenceTime(_) => format!("max-residence-time before {place}"),
             LimitKind::ShaperBurst(_) => format!("committed-burst-size before {place}"),
             LimitKind::Mtu(_) => format!("mtu of {place}"),
+            LimitKind::FilterMaxSdu(_) => format!("max-sdu-size of the stream filter behind {place}"),
+            LimitKind::FilterShut(_) => format!("stream filter behind {place}, which an event shuts"),
+            LimitKind::StreamGate(_) => format!("stream gate behind {place}, open time a cycle"),
+            LimitKind::IntervalOctets(_) => format!("interval-octet-max of the stream gate behind {place}"),
+            LimitKind::MeterBurst(_) => format!("committed-burst-size of the flow meter behind {place}"),
             LimitKind::MaxSdu(_, class) => {
                 format!("queueMaxSDU of class {class} of {place}, MAC client data")
             }

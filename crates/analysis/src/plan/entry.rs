@@ -1,6 +1,6 @@
 //! Entries: the passage of a stream through a port, as far as it does not depend on other streams.
 
-use tautwire_model::network::{Clock, NodeKind, SelectionAlgorithm, Stream, Traffic};
+use tautwire_model::network::{Clock, NodeKind, SelectionAlgorithm, Stream, Traffic, frame_length};
 use tautwire_model::tag_ratio;
 use tautwire_units::Bytes;
 
@@ -9,6 +9,7 @@ use super::{NONE, Plan, index, signed};
 use crate::clock::{Deviation, PS_PER_S, servo, slack_ps};
 use crate::curve::Line;
 use crate::delay::delay_min;
+use crate::psfp::payload_max;
 use crate::virtual_link::policer;
 
 /// A stream's passage through a port.
@@ -201,6 +202,8 @@ impl Plan<'_> {
         let port = &network.ports[hop.port.index()];
         let plan = self.port(hop.port.0);
         let (frame_min, frame_max) = frames_behind(stream, hop);
+        let passes = payload_max(network, number, stream, position);
+        let frame_max = frame_max.min(frame_length(passes, hop.tagged));
         let ratio = tag_ratio(stream, stream.tagged, hop.tagged);
         let promise = promise.map(|line| line.in_bits(ratio));
         let mut entry = Entry {

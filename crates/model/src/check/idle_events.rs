@@ -114,6 +114,7 @@ impl State {
             TimelineAction::ChangeTraffic(..)
             | TimelineAction::ChangeIdleSlope(..)
             | TimelineAction::ChangeGates(..)
+            | TimelineAction::ChangeFilters(..)
             | TimelineAction::ChangeShaper(..)
             | TimelineAction::ChangeBitErrorRate(..) => None,
         }

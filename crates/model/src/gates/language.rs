@@ -77,7 +77,7 @@ const LIST: Key = key(
 );
 
 /// The other parameters that a change sets.
-static PARAMETERS: &[Key] = &[
+pub(crate) static PARAMETERS: &[Key] = &[
         key(
             "admin-base-time",
             Kind::Duration,

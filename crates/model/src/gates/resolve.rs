@@ -38,8 +38,8 @@ pub(crate) fn gates(layers: &[&Node<'_>], faults: &mut Faults) -> Option<(PortGa
     };
     let place = list.anchor();
     let parameters = parameters(&tables, tick)?;
-    let limits = limits(&tables);
-    limits.check(&parameters, place, faults);
+    let limits = GateLimits::of(&tables);
+    limits.check_list(&parameters, place, faults);
     let gates = PortGates {
         admin_gate_states: layered(&tables, "admin-gate-states").and_then(states).unwrap_or(u8::MAX),
         parameters,
@@ -98,27 +98,37 @@ fn payload_max(tables: &[&Node<'_>]) -> [Option<Bytes>; 8] {
     })
 }
 
-/// What the device can do.
-fn limits(tables: &[&Node<'_>]) -> GateLimits {
-    let text = |key: &str| layered(tables, key).and_then(Node::text);
-    GateLimits {
-        list: text("supported-list-max").and_then(|text| text.parse().ok()),
-        interval: text("supported-interval-max").and_then(|text| text.parse().ok()),
-        cycle: text("supported-cycle-max").and_then(|text| scalar::period(text).ok()),
-    }
-}
-
 impl GateLimits {
-    /// Holds a list against it.
-    fn check(&self, parameters: &GateParameters, place: Place, faults: &mut Faults) {
-        let mut refuse =
-            |message: String, help: &'static str| faults.error(codes::GATES, place, message, help);
-        let (list, cycle) = (&parameters.control_list, parameters.cycle_time);
-        if let Some(most) = self.list.filter(|most| list.len() as u64 > *most) {
-            let message = format!("the list has {} entries, and the device takes {most}", list.len());
+    /// What the device can do.
+    pub(crate) fn of(tables: &[&Node<'_>]) -> Self {
+        let text = |key: &str| layered(tables, key).and_then(Node::text);
+        Self {
+            list: text("supported-list-max").and_then(|text| text.parse().ok()),
+            interval: text("supported-interval-max").and_then(|text| text.parse().ok()),
+            cycle: text("supported-cycle-max").and_then(|text| scalar::period(text).ok()),
+        }
+    }
+
+    /// Holds a list of a port's gates against it.
+    fn check_list(&self, parameters: &GateParameters, place: Place, faults: &mut Faults) {
+        let intervals: Vec<Duration> =
+            parameters.control_list.iter().map(|entry| entry.time_interval).collect();
+        self.check((&intervals, parameters.cycle_time), (codes::GATES, place), faults);
+    }
+
+    /// Holds a list against it, of these intervals.
+    pub(crate) fn check(
+        &self,
+        (intervals, cycle): (&[Duration], CycleTime),
+        (code, place): (&'static str, Place),
+        faults: &mut Faults,
+    ) {
+        let mut refuse = |message: String, help: &'static str| faults.error(code, place, message, help);
+        if let Some(most) = self.list.filter(|most| intervals.len() as u64 > *most) {
+            let message = format!("the list has {} entries, and the device takes {most}", intervals.len());
             refuse(message, "join entries, or correct `supported-list-max`");
         }
-        let longest = list.iter().map(|entry| entry.time_interval).max().unwrap_or_default();
+        let longest = intervals.iter().copied().max().unwrap_or_default();
         if let Some(most) = self.interval.filter(|most| longest > *most) {
             let message =
                 format!("an interval of the list is {longest}, and the device takes {most} at most");
@@ -173,6 +183,6 @@ pub(crate) fn change(
         return None;
     };
     let parameters = parameters(&[value], gates.tick)?;
-    gates.limits.check(&parameters, value.anchor(), faults);
+    gates.limits.check_list(&parameters, value.anchor(), faults);
     Some(TimelineAction::ChangeGates(port, Box::new(parameters)))
 }

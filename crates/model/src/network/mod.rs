@@ -176,6 +176,8 @@ pub struct Parts {
     pub gptp: Option<crate::gptp::Gptp>,
     /// HaRTES in all bridges; none: they select by class.
     pub harts: Option<crate::harts::Harts>,
+    /// What bridges filter and police, by stream.
+    pub stream_filters: Vec<crate::psfp::BridgeFilters>,
     /// The values of mechanisms that have a section of their own.
     pub sections: crate::section::Sections,
 }

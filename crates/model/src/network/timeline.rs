@@ -4,6 +4,8 @@ use tautwire_core::TrafficClass;
 use tautwire_core::gates::GateParameters;
 use tautwire_units::{BitRate, Duration};
 
+use crate::psfp::FilterChange;
+
 use super::{ArrivalCurve, NodeIndex, PortIndex, ShaperSettings, StreamIndex, Traffic};
 
 /// A step of the run's timeline.
@@ -42,6 +44,8 @@ pub enum TimelineAction {
     ChangeIdleSlope(PortIndex, TrafficClass, BitRate),
     /// The gates of a port get another list.
     ChangeGates(PortIndex, Box<GateParameters>),
+    /// Management changes stream filters, stream gates or flow meters of a bridge.
+    ChangeFilters(NodeIndex, Box<FilterChange>),
     /// An ATS scheduler gets other parameters.
     ChangeShaper(StreamIndex, ShaperSettings),
     /// Both directions of a cable get another bit error rate, in 10⁻¹⁸.
@@ -65,6 +69,7 @@ impl TimelineAction {
             | Self::Mistime(..)
             | Self::ChangeIdleSlope(..)
             | Self::ChangeGates(..)
+            | Self::ChangeFilters(..)
             | Self::ChangeBitErrorRate(..) => None,
         }
     }

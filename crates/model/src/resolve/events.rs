@@ -9,7 +9,6 @@ use tautwire_units::{BitRate, Bits, Duration};
 use super::streams::{StreamDraft, Streams};
 use super::topology::Topology;
 use super::{streams, traffic};
-use crate::gates;
 use crate::network::{
     ArrivalCurve, Stream, StreamIndex, TimelineAction, TimelineEvent, Traffic, TransmissionSelection,
 };
@@ -18,6 +17,7 @@ use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::scalar;
 use crate::text::tree::{Node, Place};
+use crate::{gates, psfp};
 
 /// A step of the timeline, and its place in the text.
 pub(crate) struct Event {
@@ -105,6 +105,9 @@ fn action(
         "change-traffic" => change_traffic(value, stream_of(faults)?, input, streams, faults)?,
         "change-idle-slope" => change_idle_slope(value, topology, faults)?,
         "change-gates" => gates::resolve::change(value, topology, faults)?,
+        "change-stream-filter" | "change-stream-gate" | "change-flow-meter" => {
+            psfp::resolve::change(key, value, topology, faults)?
+        }
         "change-shaper" => change_shaper(value, stream_of(faults)?, streams, faults)?,
         "change-bit-error-rate" => TimelineAction::ChangeBitErrorRate(
             topology.cable(value.get("link")?, faults)?,

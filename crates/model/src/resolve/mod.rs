@@ -34,7 +34,7 @@ use crate::parse::Draft;
 use crate::section::Sections;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
-use crate::{as6802, gptp, harts, srp, tdma, test_bed, time_triggered, virtual_link};
+use crate::{as6802, gptp, harts, psfp, srp, tdma, test_bed, time_triggered, virtual_link};
 pub(crate) use control_frames::ControlFrames;
 pub use section_view::Resolving;
 pub(crate) use traffic::read_trace;
@@ -92,7 +92,9 @@ pub(crate) fn resolve<'t, 'a>(draft: &'a Draft<'t>, faults: &mut Faults) -> Reso
     datagrams::cut(draft, &topology, &mut streams, faults);
     tdma::resolve::start_up::drafts(draft, &topology, &mut streams, faults);
     tdma::resolve::responses(&mut streams, faults);
+    topology.filters = psfp::resolve::drafts(root, &topology, &streams, faults);
     let events = events::events(draft, &topology, &cut_at_start, &mut streams, faults);
+    topology.filters.settle(events.iter().map(|event| &event.timeline));
     virtual_link::resolve::measure(&mut streams);
     // Routes are found only in a network without faults: a missing link would make a fault of each stream.
     let is_routed = faults.errors() == 0;
@@ -205,6 +207,7 @@ impl<'t, 'a> Resolved<'t, 'a> {
             reserved_classes,
             gptp: found.gptp,
             harts: found.harts,
+            stream_filters: self.topology.filters.bridges,
             sections: found.sections,
         };
         let mut network = Network { parts };

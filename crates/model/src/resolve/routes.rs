@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use super::streams::{Route, StreamDraft, Streams};
 use super::topology::Topology;
 use super::vlans::{VlanDraft, Vlans};
-use crate::network::{Hop, LinkIndex, NodeIndex, PortIndex, Stream};
+use crate::network::{Hop, LinkIndex, NodeIndex, PortIndex, Stream, StreamIndex};
 use crate::text::codes;
 use crate::text::faults::Faults;
 
@@ -81,7 +81,7 @@ pub(crate) fn find(
     let graph = Graph::new(topology);
     let mut searches: HashMap<(NodeIndex, Option<PortIndex>, usize, bool), Reached> = HashMap::new();
     let mut lost_at = HashSet::new();
-    for draft in &mut streams.list {
+    for (number, draft) in streams.list.iter_mut().enumerate() {
         let vlan = vlans.at(draft.vlan);
         let flooded = draft.route.is_flooded();
         if flooded && let Some(place) = vlan.loop_at {
@@ -118,7 +118,7 @@ pub(crate) fn find(
             }
         };
         let Some(links) = links else { continue };
-        draft.stream.hops = hops(topology, vlan, draft, &links, faults);
+        draft.stream.hops = hops(topology, vlan, (StreamIndex::at(number), draft), &links, faults);
         warn_of_lost_priority(topology, draft, &mut lost_at, faults);
         let first = draft.stream.hops.first().map(|hop| hop.port);
         if let Some(port) = first {
@@ -393,14 +393,14 @@ fn warn_of_lost_priority(
 fn hops(
     topology: &Topology<'_>,
     vlan: &VlanDraft,
-    draft: &StreamDraft<'_, '_>,
+    (number, draft): (StreamIndex, &StreamDraft<'_, '_>),
     links: &[LinkIndex],
     faults: &mut Faults,
 ) -> Vec<Hop> {
     let stream = &draft.stream;
     let mut hops: Vec<Hop> = Vec::with_capacity(links.len());
     let mut arrived_by: HashMap<NodeIndex, u32> = HashMap::with_capacity(links.len());
-    for (number, link) in (0u32..).zip(links) {
+    for (place, link) in (0u32..).zip(links) {
         let link = &topology.links[link.index()];
         let egress = &topology.ports[link.from.index()];
         let previous = arrived_by.get(&egress.node).copied();
@@ -435,18 +435,22 @@ fn hops(
                 (priority, before.tagged, vlan.member(link.from).unwrap_or(true))
             }
         };
+        let internal = previous.and_then(|_| topology.filters.fixed(egress.node, number, priority));
         let next = topology.ports[link.to.index()].node;
         let listener = stream.listeners.iter().position(|listener| *listener == next);
         hops.push(Hop {
             port: link.from,
             previous,
-            class: egress.class_table.class_of(priority, came_tagged),
+            class: internal.map_or_else(
+                || egress.class_table.class_of(priority, came_tagged),
+                |internal| egress.class_table.of_priority[internal.index()],
+            ),
             priority,
             tagged,
             listener: listener.and_then(|listener| u32::try_from(listener).ok()),
             scheduler: None,
         });
-        arrived_by.insert(next, number);
+        arrived_by.insert(next, place);
     }
     hops
 }

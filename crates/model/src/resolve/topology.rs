@@ -14,6 +14,7 @@ use crate::network::{
     Link, LinkIndex, Node as NetworkNode, NodeIndex, NodeKind, Port, PortIndex, PortLinks,
     TransmissionSelection,
 };
+use crate::psfp;
 use crate::text::codes;
 use crate::text::faults::{Faults, did_you_mean};
 use crate::text::tree::{Node, Place};
@@ -27,6 +28,8 @@ pub(crate) struct Topology<'a> {
     pub(crate) rate_places: Vec<Place>,
     /// Settings of each port that the network does not hold.
     pub(crate) extras: Vec<Extra>,
+    /// What its bridges filter, once streams are known.
+    pub(crate) filters: psfp::resolve::Drafts,
     node_index: HashMap<String, NodeIndex>,
     cable_index: HashMap<&'a str, u32>,
 }
@@ -67,6 +70,7 @@ pub(crate) fn assemble<'t, 'a>(
         links: Vec::with_capacity(2 * cables.len()),
         rate_places: Vec::with_capacity(cables.len()),
         extras: Vec::new(),
+        filters: psfp::resolve::Drafts::default(),
         node_index: HashMap::with_capacity(drafts.list.len()),
         cable_index: HashMap::new(),
     };

@@ -162,6 +162,12 @@ codes! {
     GATE_WINDOW = "gates::window";
     /// Frames that are longer than queueMaxSDU of their class.
     GATE_SDU = "gates::max-sdu";
+    /// Stream filters, stream gates or flow meters that cannot be so, or that do not go together with other mechanisms.
+    STREAM_FILTERS = "filters::impossible";
+    /// Frames that are larger than the maximum SDU size of their stream filter.
+    FILTER_SDU = "filters::max-sdu";
+    /// Frames that fit into no bucket of their flow meter.
+    FILTER_BURST = "filters::burst";
     /// More traffic than a link can carry.
     OVERLOAD = "port::overload";
     /// More traffic in a credit-based class than its idleSlope.

@@ -12,6 +12,7 @@ mod losses;
 mod mutations;
 mod plane;
 mod provisos;
+mod psfp;
 mod shaping;
 mod tightness;
 mod tune;

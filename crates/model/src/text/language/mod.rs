@@ -12,6 +12,7 @@ use super::shape::{Key, Kind, Shape};
 use crate::gates::language::CHANGE_GATES;
 use crate::gptp::language::GPTP;
 use crate::harts::language::HARTS;
+use crate::psfp::language::{CHANGE_FLOW_METER, CHANGE_STREAM_FILTER, CHANGE_STREAM_GATE};
 use crate::srp::language::{RESERVATION, STREAM_RESERVATION};
 use crate::tdma::language::TDMA;
 use crate::test_bed::language::TEST;
@@ -166,6 +167,21 @@ static EVENT: Shape = Shape {
             "A credit-based class of a port gets another idleSlope.",
         ),
         key("change-gates", Kind::Object(&CHANGE_GATES), "The gates of a port get another list."),
+        key(
+            "change-stream-filter",
+            Kind::Object(&CHANGE_STREAM_FILTER),
+            "Management changes a stream filter of a bridge.",
+        ),
+        key(
+            "change-stream-gate",
+            Kind::Object(&CHANGE_STREAM_GATE),
+            "Management changes a stream gate of a bridge.",
+        ),
+        key(
+            "change-flow-meter",
+            Kind::Object(&CHANGE_FLOW_METER),
+            "Management changes a flow meter of a bridge.",
+        ),
         key("change-shaper", Kind::Object(&CHANGE_SHAPER), "A stream's shapers get other parameters."),
         key(
             "change-bit-error-rate",

@@ -1,6 +1,7 @@
 //! Nodes, ports, classes, links and VLANs.
 
 use crate::gates::language::GATE_PARAMETER_TABLE;
+use crate::psfp::language::BRIDGE_KEYS;
 
 use super::{MANY, PRIORITY, REFERENCES, VLAN_ID, key, must};
 use crate::text::shape::{Key, Kind, Shape};
@@ -25,6 +26,7 @@ pub(super) static NODE: Shape = Shape {
                 "Its ports in order; without this key, links create them.",
             ),
         ],
+        BRIDGE_KEYS,
         PORT_KEYS,
     ],
 };

@@ -60,7 +60,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             return Ok(received);
         };
         // A damaged frame is discarded before, and charges nothing.
-        if slot.corrupted {
+        if slot.marks.is_corrupted() {
             return Ok(received);
         }
         match policer.police(clock.local(received), u32::from(octets.get())) {

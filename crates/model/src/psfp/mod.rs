@@ -1,0 +1,207 @@
+//! Per-stream filtering and policing of bridges, resolved (IEEE Std 802.1Q-2022, 8.6.5.3 to 8.6.5.5, 8.6.10, 12.31).
+//!
+//! The machine is `core`'s (`psfp/`), and so are the parameters; here is what a bridge has of them, and which filter the frames of a
+//! stream find: the first whose handle and regenerated priority match. A stream is its own handle, whatever its frames hold. An internal
+//! priority that is the same whenever a gate is open decides the class of a hop ([`Hop::class`](crate::network::Hop::class)); one that
+//! changes does so in a run ([`Internal::Varies`]). Not here: what bounds make of it.
+
+pub(crate) mod check;
+pub(crate) mod language;
+pub(crate) mod resolve;
+
+use std::collections::BTreeSet;
+
+use tautwire_core::Priority;
+pub use tautwire_core::psfp::{
+    ColourMode, FilterConfig, MeterConfig, StreamGateConfig, StreamGateEntry, StreamGateParameters,
+};
+use tautwire_core::psfp::{GateState, StreamFilters};
+
+use crate::network::{
+    Hop, Network, NodeIndex, Port, PortIndex, Stream, StreamIndex, TimelineAction, Traffic,
+};
+
+/// A filter of a bridge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamFilter {
+    /// Its number in the description.
+    pub id: u32,
+    /// The streams whose frames it takes; none: all.
+    pub streams: Option<BTreeSet<StreamIndex>>,
+    /// The priority of the frames that it takes; none: any.
+    pub priority: Option<Priority>,
+    /// What they must pass; gate and meter by their places in the lists of the bridge.
+    pub config: FilterConfig,
+    /// By which priority the class of those that pass is chosen.
+    pub internal: Internal,
+}
+
+/// A gate of a bridge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamGate {
+    /// Its number in the description.
+    pub id: u32,
+    /// How it is built; octets are of MSDUs.
+    pub config: StreamGateConfig,
+}
+
+/// A meter of a bridge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowMeter {
+    /// Its number in the description.
+    pub id: u32,
+    /// Its parameters.
+    pub config: MeterConfig,
+}
+
+/// What a bridge filters, by number each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BridgeFilters {
+    /// The bridge.
+    pub node: NodeIndex,
+    /// In the order in which they are looked at.
+    pub filters: Vec<StreamFilter>,
+    /// Stream gates.
+    pub gates: Vec<StreamGate>,
+    /// Flow meters.
+    pub meters: Vec<FlowMeter>,
+}
+
+/// What management writes in a run; filters, gates and meters by their places.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FilterChange {
+    /// A filter is blocked, or is no longer.
+    Blocked(usize, bool),
+    /// A gate gets another list.
+    List(usize, StreamGateParameters),
+    /// A gate is closed by flags, or is no longer: for invalid reception, for octets exceeded.
+    Closed(usize, Option<bool>, Option<bool>),
+    /// A meter gets other parameters.
+    Meter(usize, MeterConfig),
+    /// All frames of a meter are red, or are no longer.
+    AllRed(usize, bool),
+}
+
+/// By which priority the class of a stream's frames is chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Internal {
+    /// By their own.
+    Own,
+    /// By this one.
+    Fixed(Priority),
+    /// By these, one after the other; none: their own.
+    Varies(BTreeSet<Option<Priority>>),
+}
+
+impl BridgeFilters {
+    /// The filter that frames of a stream with this priority find, by its place.
+    #[must_use]
+    pub fn filter_of(&self, stream: StreamIndex, priority: Priority) -> Option<usize> {
+        self.filters.iter().position(|filter| {
+            filter.streams.as_ref().is_none_or(|streams| streams.contains(&stream))
+                && filter.priority.is_none_or(|own| own == priority)
+        })
+    }
+
+    /// By which priority the class of frames is chosen that pass a gate; `lists` are those that it gets in a run.
+    pub(crate) fn internal<'l>(
+        &'l self,
+        gate: usize,
+        lists: impl Iterator<Item = &'l StreamGateParameters>,
+    ) -> Internal {
+        let config = &self.gates[gate].config;
+        let entries = config.parameters.iter().chain(lists).flat_map(|list| &list.control_list);
+        let states = entries.map(|entry| entry.state).chain([config.admin]);
+        let all: BTreeSet<Option<Priority>> =
+            states.filter(|state: &GateState| state.open).map(|state| state.internal_priority).collect();
+        match (all.len(), all.first()) {
+            (0, _) | (1, Some(None)) => Internal::Own,
+            (1, Some(Some(one))) => Internal::Fixed(*one),
+            _ => Internal::Varies(all),
+        }
+    }
+
+    /// In a network in which streams have other places; none where they are not in it.
+    pub(crate) fn moved(&self, place: &[Option<StreamIndex>]) -> Self {
+        let mut filters = self.clone();
+        for filter in &mut filters.filters {
+            let moved = |streams: &BTreeSet<StreamIndex>| {
+                streams.iter().filter_map(|stream| place[stream.index()]).collect()
+            };
+            filter.streams = filter.streams.as_ref().map(moved);
+        }
+        filters
+    }
+
+    /// Its machine.
+    #[must_use]
+    pub fn machine(&self) -> StreamFilters {
+        let filters: Vec<FilterConfig> = self.filters.iter().map(|filter| filter.config).collect();
+        let meters: Vec<MeterConfig> = self.meters.iter().map(|meter| meter.config).collect();
+        StreamFilters::new(&filters, self.gates.iter().map(|gate| gate.config.clone()).collect(), &meters)
+    }
+}
+
+/// The priority that frames of a stream have behind a hop, at the port where they come in.
+pub(crate) fn received_priority(stream: &Stream, hop: &Hop, reception: &Port) -> Priority {
+    if stream.virtual_link.is_some() || stream.time_triggered.is_some() {
+        stream.priority
+    } else if hop.tagged {
+        reception.priority_regeneration[hop.priority.index()]
+    } else {
+        reception.default_priority
+    }
+}
+
+impl Network {
+    /// What a bridge filters, if it does.
+    #[must_use]
+    pub fn filters_of(&self, node: NodeIndex) -> Option<&BridgeFilters> {
+        self.stream_filters.iter().find(|filters| filters.node == node)
+    }
+
+    /// The node at the far end of a hop.
+    #[must_use]
+    pub fn far_end(&self, hop: &Hop) -> (NodeIndex, PortIndex) {
+        let links = self.ports[hop.port.index()].links.expect("a hop's port is connected");
+        let to = self.links[links.egress.index()].to;
+        (self.ports[to.index()].node, to)
+    }
+
+    /// The filter that frames of a stream find behind a hop: of which bridge, and its place. Frames of protocols, which are for the
+    /// port itself, find none.
+    #[must_use]
+    pub fn filter_behind(
+        &self,
+        number: StreamIndex,
+        stream: &Stream,
+        hop: &Hop,
+    ) -> Option<(&BridgeFilters, usize)> {
+        if self.stream_filters.is_empty() || stream.traffic == Traffic::Protocol {
+            return None;
+        }
+        let (node, port) = self.far_end(hop);
+        let filters = self.filters_of(node)?;
+        Some((filters, filters.filter_of(number, received_priority(stream, hop, &self.ports[port.index()]))?))
+    }
+
+    /// The lists that a gate gets in a run.
+    #[must_use]
+    pub fn lists_to_come(&self, node: NodeIndex, gate: usize) -> Vec<&StreamGateParameters> {
+        let list = |action| match action {
+            &TimelineAction::ChangeFilters(at, ref change) if at == node => match &**change {
+                FilterChange::List(own, list) if *own == gate => Some(list),
+                _ => None,
+            },
+            _ => None,
+        };
+        self.events.iter().filter_map(|event| list(&event.action)).collect()
+    }
+
+    /// By which priority the class of a stream's frames is chosen behind a hop.
+    #[must_use]
+    pub fn internal_behind(&self, number: StreamIndex, stream: &Stream, hop: &Hop) -> Internal {
+        let found = self.filter_behind(number, stream, hop);
+        found.map_or(Internal::Own, |(filters, filter)| filters.filters[filter].internal.clone())
+    }
+}

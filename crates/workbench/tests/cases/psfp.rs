@@ -1,0 +1,239 @@
+//! Stream filters, stream gates and flow meters, from the description to what each frame became.
+//!
+//! Stations send single frames over cables of no length at 1 Gbit/s to one bridge: the last bit of a frame of 1500 octets is in
+//! 12.064 us after its offset.
+
+use tautwire_sim::{DropReason, StreamFiltersObservation};
+use tautwire_workbench::network::StreamIndex;
+use tautwire_workbench::{
+    Driver, LimitKind, Network, Observation, Options, bounds, losses, simulate, verify,
+};
+
+use super::{codes, network};
+
+/// Stations `a0`, `a1`... that each send one frame at a time (microseconds) of so many octets, over `s` (with `keys`) and `t` (with more)
+/// to `b`. Frames of priority 3, tagged everywhere.
+fn description(frames: &[(f64, u32)], keys: &str, more: &str) -> String {
+    let stations = |what: &dyn Fn(usize) -> String| (0..frames.len()).map(what).collect::<String>();
+    let names: Vec<String> = (0..frames.len()).map(|number| format!("f{number}")).collect();
+    let all = names.join(", ");
+    format!(
+        "vlans: {{1: {{tagged: all}}}}
+defaults: {{rate: 1 Gbit/s, traffic-class-table: identity}}
+nodes:
+{}  b: {{type: end-station}}
+  s: {{type: bridge, {}}}
+  t: {{type: bridge, {}}}
+links: [{}{{between: [s, t]}}, {{between: [t, b]}}]
+run: {{duration: 30 ms}}
+streams:
+{}",
+        stations(&|number| format!("  a{number}: {{type: end-station}}\n")),
+        keys.replace("ALL", &all),
+        more.replace("ALL", &all),
+        stations(&|number| format!("{{between: [a{number}, s]}}, ")),
+        stations(&|number| {
+            let (at, octets) = frames[number];
+            format!(
+                "  - {{name: f{number}, talker: a{number}, listeners: b, priority: 3, frame: {octets} B, traffic: {{type: periodic, interval: 1 s, offset: {} ns}}}}\n",
+                (at * 1_000.0).round()
+            )
+        }),
+    )
+}
+
+fn run(text: &str) -> (Network, Observation) {
+    let network = network(text);
+    let observation = simulate(&network, &mut Options::default());
+    for driver in [Driver::Plain, Driver::Spurious] {
+        let again = simulate(&network, &mut Options { driver, ..Options::default() });
+        assert_eq!(again, observation, "{text}");
+    }
+    let all = bounds(&network);
+    assert_eq!(verify(&network, &all, &observation).contradictions, [], "{text}");
+    // What is lost to a filter is told as a limit.
+    let limits = losses(&network, &all);
+    for (number, stream) in observation.streams.iter().enumerate() {
+        let lost = stream.dropped.iter().any(|(_, count)| *count > 0);
+        assert!(!lost || limits.may_be_lost(StreamIndex::at(number), 0), "{number}: {text}");
+    }
+    (network, observation)
+}
+
+fn filters(observation: &Observation) -> &StreamFiltersObservation {
+    observation.mechanisms.of().expect("stream filters")
+}
+
+/// Which frames arrived.
+fn passed(observation: &Observation) -> Vec<bool> {
+    observation.streams.iter().map(|stream| stream.delivered == 1).collect()
+}
+
+const METER: &str = "stream-filters: {stream-filter-instance-table: {1: {stream-handle: [ALL], flow-meter-ref: 7}}},
+    flow-meters: {flow-meter-instance-table: {7: {committed-information-rate: 8 Mbit/s, committed-burst-size: 3000 B,
+      excess-information-rate: 4 Mbit/s, excess-burst-size: 2000 B, color-mode: color-blind";
+
+/// Case O7: colours G G Y R R G R Y. A second meter that sees colours, and passes no yellow, tells them apart.
+#[test]
+fn two_rates_give_three_colours() {
+    let times = [0.0, 0.0, 0.0, 0.0, 1_000.0, 1_600.0, 1_700.0, 2_000.0].map(|at| (at, 1_500));
+    let (_, seen) = run(&description(&times, &format!("{METER}}}}}}}"), "ports: [s, b]"));
+    assert_eq!(passed(&seen), [true, true, true, false, false, true, false, true]);
+    let counters = filters(&seen).bridges[0].filters[0].1;
+    assert_eq!((counters.matching, counters.passing, counters.red), (8, 8, 3));
+    assert_eq!(seen.streams[3].dropped, [(DropReason::Red, 1)]);
+    // At the end both buckets are full again.
+    assert_eq!(filters(&seen).bridges[0].meters, [(7, (3_000, 2_000), false)]);
+    let strict = description(&times, &format!("{METER}, drop-on-yellow: true}}}}}}"), "ports: [s, b]");
+    let (_, seen) = run(&strict);
+    assert_eq!(passed(&seen), [true, true, false, false, false, true, false, false]);
+    assert_eq!(filters(&seen).bridges[0].filters[0].1.red, 5);
+    let aware = "stream-filters: {stream-filter-instance-table: {1: {flow-meter-ref: 1}}}, flow-meters: {flow-meter-instance-table: {1:
+      {committed-information-rate: 1 Gbit/s, committed-burst-size: 1 MB, color-mode: color-aware}}}";
+    let (_, seen) = run(&description(&times, &format!("{METER}}}}}}}"), aware));
+    assert_eq!(passed(&seen), [true, true, false, false, false, true, false, false]);
+    // A frame that loses its tag loses its colour.
+    let untagged = description(&times, &format!("{METER}}}}}}}"), aware)
+        .replace("vlans: {1: {tagged: all}}", "vlans: {1: {untagged: all}}");
+    let (_, seen) = run(&untagged.replace("priority: 3", "priority: 0"));
+    assert_eq!(passed(&seen).iter().filter(|passes| **passes).count(), 5);
+}
+
+/// Frames of four stations meet at one gate: the first whose last bit is in takes of the interval's octets.
+#[test]
+fn an_interval_takes_frames_in_the_order_of_their_last_bits() {
+    // Of the same instant of the first bit, the shorter is in first.
+    let frames = [(0.0, 1_000), (0.0, 500), (0.0, 600), (200.0, 1_000)];
+    let gate = |most: u32, more: &str| {
+        format!(
+            "stream-filters: {{stream-filter-instance-table: {{4: {{stream-handle: [ALL], stream-gate-ref: 1}}}}}},
+    stream-gates: {{stream-gate-instance-table: {{1: {{gate-enable: true, {more}admin-control-list: [
+      {{gate-state: open, time-interval: 100 us, interval-octet-max: {most} B}}]}}}}}}"
+        )
+    };
+    // Tagged frames of 500 and 600 octets have MSDUs of 480 and 580.
+    let (_, seen) = run(&description(&frames, &gate(1_060, ""), "ports: [s, b]"));
+    assert_eq!(passed(&seen), [false, true, true, true]);
+    assert_eq!(seen.streams[0].dropped, [(DropReason::IntervalOctets, 1)]);
+    let (_, seen) = run(&description(&frames, &gate(1_059, ""), "ports: [s, b]"));
+    assert_eq!(passed(&seen), [false, true, false, true]);
+    let closing = gate(1_060, "gate-closed-due-octets-exceeded-enable: true, ");
+    let (_, seen) = run(&description(&frames, &closing, "ports: [s, b]"));
+    assert_eq!(passed(&seen), [false, true, true, false]);
+    assert_eq!(filters(&seen).bridges[0].gates[0].closed_for, [false, true]);
+    assert_eq!(seen.streams[3].dropped, [(DropReason::StreamGateClosed, 1)]);
+    let cleared = "events: [{at: 150 us, change-stream-gate: {node: s, stream-gate-instance-id: 1, gate-closed-due-octets-exceeded: false}}]\n";
+    let (_, seen) = run(&(description(&frames, &closing, "ports: [s, b]") + cleared));
+    assert_eq!(passed(&seen), [false, true, true, true]);
+    // Nothing is lost, and it is proven, if an interval takes all that may come.
+    let (network, seen) = run(&description(&frames, &gate(60_000, ""), "ports: [s, b]"));
+    assert_eq!(passed(&seen), [true; 4]);
+    let limits = losses(&network, &bounds(&network));
+    assert!(!limits.may_be_lost(StreamIndex::at(0), 0));
+}
+
+/// A gate is asked when the last bit is in, and its internal priority chooses the class at the next port and nothing else.
+#[test]
+fn a_gate_passes_by_the_last_bit_and_chooses_the_class() {
+    let keys = "stream-filters: {stream-filter-instance-table: {1: {priority-spec: 3, stream-gate-ref: 0}}},
+    stream-gates: {stream-gate-instance-table: {0: {gate-enable: true, admin-control-list: [
+      {gate-state: closed, time-interval: 100 us}, {gate-state: open, ipv-spec: IPV, time-interval: 100 us}]}}}";
+    let fixed = keys.replace("IPV", "6");
+    // 1000 octets take 8.064 us.
+    for (at, passes) in [(91.935, false), (91.936, true), (191.935, true), (191.936, false)] {
+        let (network, seen) = run(&description(&[(at, 1_000)], &fixed, "ports: [s, b]"));
+        assert_eq!(passed(&seen), [passes], "{at}");
+        let hops = &network.streams[0].hops;
+        let classes: Vec<u8> = hops.iter().map(|hop| hop.class.number()).collect();
+        assert_eq!(
+            classes,
+            [3, 3, 3],
+            "before the first cycle, and so whenever it is open, its own priority holds"
+        );
+        let ports = hops.iter().map(|hop| &seen.ports[hop.port.index()].classes);
+        let used: Vec<usize> =
+            ports.filter_map(|classes| classes.iter().position(|class| class.frames > 0)).collect();
+        assert_eq!(used, if passes { vec![3, 6, 3] } else { vec![3] });
+    }
+    // If the gate is closed until then, there is one internal priority, and it has bounds.
+    let one = fixed.replace("gate-enable: true,", "gate-enable: true, admin-gate-states: closed,");
+    let (network, _) = run(&description(&[(100.0, 1_000)], &one, "ports: [s, b]"));
+    let classes: Vec<u8> = network.streams[0].hops.iter().map(|hop| hop.class.number()).collect();
+    assert_eq!(classes, [3, 6, 3]);
+    assert!(bounds(&network).streams[0].listeners[0].delay.is_ok());
+    assert_eq!(network.streams[0].hops[1].priority.number(), 3, "what its tag says");
+    let (network, _) = run(&description(&[(100.0, 1_000)], &fixed, "ports: [s, b]"));
+    let reason = bounds(&network).streams[0].listeners[0].delay.clone().expect_err("it varies");
+    assert_eq!(reason.name(), "internal-priority-varies");
+}
+
+/// Of several filters the first that matches counts; none lets a frame pass. A larger SDU may block its filter.
+#[test]
+fn the_first_filter_that_matches_counts() {
+    let frames = [(0.0, 1_000), (0.0, 800), (50.0, 700), (100.0, 64)];
+    let keys = "stream-filters: {stream-filter-instance-table: {
+      9: {stream-handle: [f1, f2, f3], stream-gate-ref: 1},
+      2: {stream-handle: [f1, f3], max-sdu-size: 779 B, stream-blocked-due-to-oversize-frame-enabled: true}}},
+    stream-gates: {stream-gate-instance-table: {1: {admin-gate-states: closed}}}";
+    let (_, seen) = run(&description(&frames, keys, "ports: [s, b]"));
+    assert_eq!(passed(&seen), [true, false, false, false]);
+    assert_eq!(seen.streams[1].dropped, [(DropReason::FilterMaxSdu, 1)], "780 octets");
+    assert_eq!(seen.streams[2].dropped, [(DropReason::StreamGateClosed, 1)]);
+    assert_eq!(seen.streams[3].dropped, [(DropReason::FilterMaxSdu, 1)], "its filter is blocked");
+    let blocked: Vec<(u32, bool)> =
+        filters(&seen).bridges[0].filters.iter().map(|(id, _, blocked)| (*id, *blocked)).collect();
+    assert_eq!(blocked, [(2, true), (9, false)]);
+    let event = "events: [{at: 90 us, change-stream-filter: {node: s, stream-filter-instance-id: 2, stream-blocked-due-to-oversize-frame: false}}]\n";
+    let (_, seen) = run(&(description(&frames, keys, "ports: [s, b]") + event));
+    assert_eq!(passed(&seen), [true, false, false, true]);
+}
+
+/// What does not go together is refused, in one sentence each.
+#[test]
+fn what_filters_do_not_go_with_is_refused() {
+    let keys = "stream-filters: {stream-filter-instance-table: {1: {max-sdu-size: 1 kB}}}";
+    let good = description(&[(0.0, 800)], keys, "ports: [s, b]");
+    assert_eq!(codes(&good), Vec::<&str>::new());
+    let cut = good.replace("defaults: {", "devices: {c: {switching: cut-through}}\ndefaults: {device: c, ");
+    assert_eq!(codes(&cut), ["filters::impossible"]);
+    let missing = good.replace("max-sdu-size: 1 kB", "flow-meter-ref: 3");
+    assert_eq!(codes(&missing), ["filters::impossible"]);
+    let station = good.replace("b: {type: end-station}", &format!("b: {{type: end-station, {keys}}}"));
+    assert!(codes(&station).contains(&"node::type"));
+    let unused = good.replace("max-sdu-size: 1 kB", "priority-spec: 5");
+    assert_eq!(codes(&unused), ["form::no-effect"]);
+}
+
+/// A meter contains a stream that sends more than it promised: of others the bound holds, and of it alone frames may be lost.
+#[test]
+fn a_meter_contains_a_stream_that_promises_nothing() {
+    let text = "vlans: {1: {tagged: all}}
+defaults: {rate: 100 Mbit/s, traffic-class-table: identity}
+nodes:
+  good: {type: end-station}
+  bad: {type: end-station}
+  b: {type: end-station}
+  s: {type: bridge, FILTERS}
+links: [{between: [good, s]}, {between: [bad, s]}, {between: [s, b]}]
+run: {duration: 50 ms}
+streams:
+  - {name: good, talker: good, listeners: b, priority: 3, frame: 500 B, deadline: 2 ms, traffic: {type: periodic, interval: 1 ms}}
+  - {name: bad, talker: bad, listeners: b, priority: 3, frame: 1000 B, traffic: {type: periodic, interval: 1 ms}}
+events:
+  - {at: 10 ms, change-traffic: {stream: bad, traffic: {type: poisson, mean-interval: 90 us}}}
+";
+    let met = "stream-filters: {stream-filter-instance-table: {1: {stream-handle: bad, flow-meter-ref: 1}}}, flow-meters: {
+      flow-meter-instance-table: {1: {committed-information-rate: 9 Mbit/s, committed-burst-size: 2000 B, drop-on-yellow: true}}}";
+    let (network, seen) = run(&text.replace("FILTERS", met));
+    let all = bounds(&network);
+    let bound = all.streams[0].listeners[0].delay.clone().expect("the meter bounds what it meets");
+    assert!(seen.streams[0].listeners[0].delay.max().expect("frames") <= bound);
+    let limits = losses(&network, &all);
+    assert!(!limits.may_be_lost(StreamIndex::at(0), 0));
+    let of_bad = limits.at(StreamIndex::at(1), 0);
+    assert!(of_bad.iter().any(|limit| matches!(limit.kind, LimitKind::MeterBurst(_))), "{of_bad:?}");
+    assert!(seen.streams[1].dropped[0].1 > 100);
+    // Without the meter nobody knows how much comes.
+    let (network, _) = run(&text.replace(", FILTERS", ""));
+    assert!(bounds(&network).streams[0].listeners[0].delay.is_err());
+}
