@@ -6,6 +6,7 @@
 mod device;
 mod forwarding;
 mod gates;
+mod psfp;
 mod shapers;
 mod storage;
 mod time_triggered;
