@@ -150,7 +150,7 @@ def rtl(found: Map) -> str:
     out += [
         "// One transfer of each direction at a time; a command is answered when the switch has taken it. A read or write",
         "// of an address that is none, or a write of what cannot be written, is answered by SLVERR and changes nothing.",
-        "// Octets without their write strobe keep what they had; a command takes the whole word.",
+        "// Octets without their write strobe keep what they had; a command takes the full word.",
         "",
         "module switch_registers #(",
         "  parameter int unsigned Ports = 4",
@@ -211,7 +211,7 @@ def rtl(found: Map) -> str:
         "  end",
         "",
     ]
-    out += ["  // A command stands until it is taken.", "  always_ff @(posedge clk_i) begin"]
+    out += ["  // A command is valid until it is taken.", "  always_ff @(posedge clk_i) begin"]
     for one in commands:
         found_now = f"write_q == StFind && waddr_q == 12'h{one.address:03x}"
         out.append(f"    {one.name}_valid_o <= ({found_now}) || ({one.name}_valid_o && !{one.name}_ready_i);")

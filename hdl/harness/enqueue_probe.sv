@@ -1,6 +1,6 @@
-// What the harness is told of the way into the queues: every frame with the cycle in which its ports took or dropped it.
+// Reports frames on their way into the queues to the harness: every frame with the cycle in which its ports took or dropped it.
 //
-// Bound into `switch_fabric`; a port's queue has the frame a cycle later. Not here: what is made of it
+// Bound into `switch_fabric`; a port's queue has the frame a cycle later. Not here: the evaluation
 // (`tests/selection.py`).
 
 module enqueue_probe #(

@@ -1,10 +1,10 @@
-// Assertions about frames in the whole switch: none is lost without a counter, none overtakes another one of its way.
+// Assertions about frames in the complete switch: none is lost without a counter, none overtakes another one on its path.
 //
 // Bound into `switch_fabric` in every run of the harness, with resets and register writes at any time. From reception to
-// the dispatch what was received is counted or comes there; from the dispatch every frame comes to the queues of all its
+// the dispatch a received frame is counted or comes there; from the dispatch every frame comes to the queues of all its
 // ports or is counted there or by its scheduler group, those of a reception port and class in their order, shaped and
-// not shaped ones apart; a port sends what its queues took, in the order of its lanes. A frame that is cut through is on its
-// line when it was received. Not here: which ones are cut through (`cut_through.sv`), what a line is given (`tests/`).
+// not shaped ones apart; a port sends the frames that its queues took, in the order of its lanes. A frame that is cut through is on its
+// line when it was received. Not here: which ones are cut through (`cut_through.sv`), the input of a line (`tests/`).
 
 module frame_properties #(
   parameter int unsigned Ports = 4,
@@ -43,7 +43,7 @@ module frame_properties #(
   input logic [Ports-1:0][CellWidth-1:0]  begin_cell_i
 );
 
-  // Frames between reception and dispatch, of a port: its FIFO, the register behind it, what is counted a cycle later.
+  // Frames between reception and dispatch, of a port: its FIFO, the register behind it, frames that are counted a cycle later.
   localparam int unsigned ReceivedMax = 12;
   // Longest time in which nothing comes out of a part with something in it.
   localparam int unsigned Patience = 1024;

@@ -64,7 +64,7 @@ struct Sink {
 
 static Vtsn_switch* dut;
 
-// The cycle of the run, and what the probe told since it began.
+// The cycle of the run, and the reports of the probe since it began.
 static uint64_t now = 0;
 static Words enqueued;
 extern "C" void frame_enqueued(unsigned taken, unsigned dropped, unsigned class_, unsigned lane, unsigned source,

@@ -1,7 +1,7 @@
-// A clock whose rate and reading are set by software, as IEEE Std 802.1AS asks for: nanoseconds and a fraction.
+// A clock whose rate and reading are set by software, as IEEE Std 802.1AS requires: nanoseconds and a fraction.
 //
-// Every cycle adds the rate, nanoseconds with `FractionBits` binary digits after the point; a step adds whole
-// nanoseconds, signed, once. The free-running clock of the switch is another one and is never changed.
+// Every cycle adds the rate, nanoseconds with `FractionBits` binary digits after the point; a step adds a
+// signed number of nanoseconds, once. The free-running clock of the switch is another one and is never changed.
 
 module adjustable_clock #(
   parameter int unsigned FractionBits = 24
@@ -18,7 +18,7 @@ module adjustable_clock #(
   localparam int unsigned Width = 64 + FractionBits;
 
   logic [Width-1:0] now_q, addend_q;
-  // What software has written, as it has come here: a cycle old.
+  // The values that software has written, a cycle later.
   logic [31:0]      rate_q;
   logic [63:0]      step_q;
 

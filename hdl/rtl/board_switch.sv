@@ -1,4 +1,4 @@
-// The switch as a board has it: at every port GMII or RGMII, by parameter.
+// The switch on a board: at every port GMII or RGMII, by parameter.
 //
 // A port's pins of the other kind are left open: what comes in there is ignored, what goes out is low. RGMII carries its own
 // clock of reception, which may differ from the switch's; GMII is in the switch's clock.

@@ -1,12 +1,12 @@
-// Reception of one port: MAC, VLAN and class of the frame, what the tables answer about it, and its descriptor.
+// Reception of one port: MAC, VLAN and class of the frame, the tables' answers about it, and its descriptor.
 //
-// A frame is looked up while it comes in, and its words go to the buffer. When it stands there its descriptor waits
-// for the dispatch: for what ports it is, in what class and lane, and whether a scheduler of ATS is asked.
+// A frame's addresses and stream are looked up while it comes in, and its words go to the buffer. When it is there its
+// descriptor waits for the dispatch: its ports, its class and lane, and its ATS scheduler, if it has one.
 //
 // Cut-through: while a frame for exactly one port comes in, unshaped, and nothing of this port is on its way to the
-// queues, the port asks to send it at once.
+// queues, the port requests to send it at once.
 //
-// Invariant: a good frame is handed on, begun to be cut through, or counted as dropped, whatever carriers are around it.
+// Invariant: a good frame is passed on, begun to be cut through, or counted as dropped, whatever carriers are around it.
 // Not here: the tables (`exact_table.sv`, `vlan_table.sv`, `stream_filter.sv`), the buffer (`packet_buffer.sv`).
 
 module ingress_port #(
@@ -44,7 +44,7 @@ module ingress_port #(
   input  logic [Classes-1:0]                    ats_class_i,
   input  logic [Ports-1:0][Classes-1:0]         cut_through_i,
 
-  // Words for the buffer, and the frame when it stands there.
+  // Words for the buffer, and the frame when it is there.
   output logic                                  word_valid_o,
   output logic [63:0]                           word_o,
   output logic                                  word_first_o,
@@ -57,7 +57,7 @@ module ingress_port #(
   input  logic [CellWidth-1:0]                  done_cell_i,
   input  logic [ChainWidth-1:0]                 done_cells_i,
 
-  // Questions to the tables and their answers: ports of the address, members of the VLAN, schedulers of streams.
+  // Lookups in the tables and their answers: ports of the address, members of the VLAN, schedulers of streams.
   output logic                                  start_o,
   output logic                                  octet_valid_o,
   output logic [7:0]                            octet_o,
@@ -94,7 +94,7 @@ module ingress_port #(
   output logic [Ports-1:0]                      arrived_ports_o,
   output logic [ClassWidth-1:0]                 arrived_class_o,
   output logic [PortWidth-1:0]                  arrived_lane_o,
-  // It is good and for some port; a scheduler is asked.
+  // It is good and for some port; it has a scheduler.
   output logic                                  arrived_keep_o,
   output logic                                  arrived_shaped_o,
   output logic [SchedulerWidth-1:0]             arrived_scheduler_o,
@@ -126,7 +126,7 @@ module ingress_port #(
     logic [TimeWidth-1:0]      arrival;
   } arrived_t;
 
-  // What the end of a frame tells: of its MAC, when, and what the rules of identification say.
+  // The information at the end of a frame: from its MAC, its time, and the result of the identification rules.
   typedef struct packed {
     logic                      good;
     logic [LengthWidth-1:0]    octets;
@@ -265,7 +265,7 @@ module ingress_port #(
     end
   end
 
-  // --- What is known of a frame waits until it stands in the buffer. That may be three cycles after its end, when
+  // --- The information about a frame waits until the frame is in the buffer. That may be three cycles after its end, when
   // its last octet has passed the rules, or later, with the ends of other carriers between.
 
   ended_t ended, ended_now, ended_oldest;
@@ -317,7 +317,7 @@ module ingress_port #(
     .valid_o(oldest_valid), .data_o(oldest), .pop_i(oldest_pop)
   );
 
-  // The oldest one in a register, for its way is long.
+  // The oldest one in a register, because its path is long.
   assign oldest_pop = oldest_valid && (!arrived_valid_q || arrived_pop_i);
   assign arrived_valid_o = arrived_valid_q;
 

@@ -1,7 +1,7 @@
 // Identification of streams by value and mask over the first 64 octets of a frame (IEEE Std 802.1CB-2017,
 // clause 6; 802.1CBdb, mask-and-match): IP addresses, DSCP, protocol, ports with masks, and anything else there.
 //
-// Every port has rules of its own; what is written goes to those of the ports that are named with it.
+// Every port has rules of its own; a written rule goes to the ports that are named with it.
 // A rule has a value and a mask for every octet from the destination address on; a frame matches if it agrees in
 // all masked bits. The octets are compared as they come. Among rules that match the first one holds.
 // A frame whose check sequence is inside the masked octets is compared with it, too.
@@ -10,7 +10,7 @@ module stream_filter #(
   parameter int unsigned Ports = 4,
   // Rules of a port; a power of two.
   parameter int unsigned Rules = 32,
-  // Width of what a rule gives.
+  // Width of a rule's result.
   parameter int unsigned ValueWidth = 12,
   // Dependent, not to be overridden.
   parameter int unsigned RuleWidth = $clog2(Rules)
@@ -34,14 +34,14 @@ module stream_filter #(
   input  logic [5:0]                       octet_place_i,
   input  logic [7:0]                       octet_value_i,
   input  logic [7:0]                       octet_mask_i,
-  // Whether a rule is used, and what it gives.
+  // Whether a rule is used, and its result.
   input  logic                             rule_write_i,
   input  logic [RuleWidth-1:0]             rule_index_i,
   input  logic                             rule_enable_i,
   input  logic [ValueWidth-1:0]            rule_value_i
 );
 
-  // What is written, as it has come here: it goes to all ports.
+  // The written values, a cycle later: they go to all ports.
   logic [Ports-1:0]      octet_write_q, rule_write_q;
   logic [RuleWidth-1:0]  octet_rule_q, rule_index_q;
   logic [5:0]            octet_place_q;
@@ -95,7 +95,7 @@ module stream_filter #(
       end
     end
 
-    // What the first rule that matches gives.
+    // The result of the first rule that matches.
     (* ram_style = "distributed" *)
     logic [ValueWidth-1:0] value_mem [Rules];
     logic [RuleWidth-1:0]  first, first_q;

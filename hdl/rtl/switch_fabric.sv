@@ -8,12 +8,12 @@
 // queues empty, is sent while it comes in, from the answer of the address table on. If it turns out bad it
 // is sent as a bad one and counted.
 //
-// Invariant: a frame that came in whole is sent by every port that it is for, or counted: no cell, no
+// Invariant: a frame that was received completely is sent by every port that it is for, or counted: no cell, no
 // port it is for, no member of its VLAN, queue full, too few cells free for its class, or discarded by its ATS
 // scheduler group.
 //
-// Here: what connects the blocks. Reception is `ingress_port.sv`, the way to the queues `frame_dispatch.sv`, the
-// choice of what is cut through `cut_through.sv`, queues and selection `egress_port.sv`.
+// Here: the connections of the blocks. Reception is `ingress_port.sv`, the path to the queues `frame_dispatch.sv`, the
+// choice of frames to cut through `cut_through.sv`, queues and selection `egress_port.sv`.
 // Not here: registers (`tsn_switch.sv`), changes of tags, several clocks.
 
 module switch_fabric #(
@@ -96,7 +96,7 @@ module switch_fabric #(
   output logic [31:0]                                 group_exceeds_burst_o,
   output logic [31:0]                                 group_exceeds_residence_o,
 
-  // Streams by address and VLAN (802.1CB, null and source identification: the upper bit of the key says which),
+  // Streams by address and VLAN (802.1CB, null and source identification: the upper bit of the key selects),
   // and by value and mask. Addresses of software. VLANs.
   input  logic                                        stream_write_i,
   output logic                                        stream_ready_o,
@@ -146,7 +146,7 @@ module switch_fabric #(
   localparam int unsigned CountWidth = $clog2(Ports + 1);
   // No port takes more than two cells in 89 cycles, nor a frame longer than 1 542.
   localparam int unsigned CutReserve = 40 * Ports;
-  // What the engine hands through: `descriptor_t` of `frame_dispatch.sv`.
+  // The tag that the engine passes through: `descriptor_t` of `frame_dispatch.sv`.
   localparam int unsigned TagWidth = CellWidth + ChainWidth + LengthWidth + Ports + ClassWidth + PortWidth;
   // Cycles by which words of a frame may be late after its start.
   localparam int unsigned Lead = Ports - 1;
@@ -409,7 +409,7 @@ module switch_fabric #(
     logic [LengthWidth-1:0]   start_octets;
     logic [Classes-1:0][47:0] credit;
 
-    // The way to the port and back is long: a cycle for each.
+    // The path to the port and back is long: a cycle for each.
     logic                   push_q;
     logic [ClassWidth-1:0]  push_class_q;
     logic [PortWidth-1:0]   push_lane_q;

@@ -2,7 +2,7 @@
 //
 // One transfer of each direction at a time; a command is answered when the switch has taken it. A read or write
 // of an address that is none, or a write of what cannot be written, is answered by SLVERR and changes nothing.
-// Octets without their write strobe keep what they had; a command takes the whole word.
+// Octets without their write strobe keep what they had; a command takes the full word.
 
 module switch_registers #(
   parameter int unsigned Ports = 4
@@ -195,7 +195,7 @@ module switch_registers #(
     for (int unsigned p = 0; p < Ports; p++) wport_q[p] <= waddr_q >= PortBase && 32'(waddr_q[10:8]) == p;
   end
 
-  // A command stands until it is taken.
+  // A command is valid until it is taken.
   always_ff @(posedge clk_i) begin
     clock_step_valid_o <= (write_q == StFind && waddr_q == 12'h028) || (clock_step_valid_o && !clock_step_ready_i);
     scheduler_write_valid_o <= (write_q == StFind && waddr_q == 12'h068) || (scheduler_write_valid_o && !scheduler_write_ready_i);

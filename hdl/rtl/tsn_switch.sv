@@ -1,7 +1,7 @@
 // A switch with asynchronous traffic shaping: the fabric and its registers on AXI4-Lite.
 //
-// Everything is set and counted by registers (`docs/hardware/registers.md`); what a write changes holds for what
-// is decided after it. Not here: what the registers do (`switch_fabric.sv`), RGMII (`board_switch.sv`).
+// Everything is set and counted by registers (`docs/hardware/registers.md`); a write is effective for
+// later decisions. Not here: the functions of the registers (`switch_fabric.sv`), RGMII (`board_switch.sv`).
 
 module tsn_switch #(
   // See `switch_fabric.sv`.

@@ -1,4 +1,4 @@
-// The switch as a board has it, with the names of cocotbext: two ports by GMII, two by RGMII with clocks of their own.
+// The switch on a board, with the names of cocotbext: two ports by GMII, two by RGMII with clocks of their own.
 
 module board_bench (
   input  logic        clk_i,

@@ -1,4 +1,4 @@
-// The registers with the names of cocotbext-axi, their values looped back where a test looks at them.
+// The registers with the names of cocotbext-axi, their values looped back where a test reads them.
 
 module registers_bench (
   input  logic        clk_i,
@@ -22,7 +22,7 @@ module registers_bench (
   output logic [1:0]  axil_rresp,
   output logic        axil_rvalid,
   input  logic        axil_rready,
-  // A counter of 64 bits that never stands still, and a command that takes its time.
+  // A counter of 64 bits that never stops, and a command that takes several cycles.
   output logic [63:0] count_o,
   output logic        command_valid_o,
   output logic [31:0] command_o,
