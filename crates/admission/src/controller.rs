@@ -13,7 +13,7 @@ use crate::state::SavedState;
 use crate::suggest::fits;
 use crate::test::{AdmissionTest, TestSession};
 
-/// What a request does, one stream after the other.
+/// The effect of a request, one stream after the other.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Joined(StreamIndex),
@@ -92,12 +92,12 @@ impl<'network> Controller<'network> {
         Ok(self)
     }
 
-    /// What it has saved, for another one to go on from.
+    /// Its saved state, from which another one can continue.
     pub(crate) fn into_saved(self) -> SavedState {
         self.saved
     }
 
-    /// What it has saved so far.
+    /// Its saved state so far.
     pub(crate) fn saved(&mut self) -> &mut SavedState {
         &mut self.saved
     }

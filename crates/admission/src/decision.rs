@@ -22,7 +22,7 @@ pub enum Outcome {
 pub enum RefusalReason {
     /// With it, a stream (itself or one that is admitted) may come later than its deadline.
     Deadline {
-        /// Whose.
+        /// The stream.
         stream: String,
         /// At which listener.
         listener: String,
@@ -35,7 +35,7 @@ pub enum RefusalReason {
     },
     /// With it, a stream that has a deadline (itself or one that is admitted) has no bound.
     Unbounded {
-        /// Which.
+        /// The stream.
         stream: String,
         /// At which listener.
         listener: String,
@@ -44,7 +44,7 @@ pub enum RefusalReason {
     },
     /// With it, frames of a stream that has a deadline (itself or one that is admitted) may be lost although nothing fails.
     MayBeLost {
-        /// Which.
+        /// The stream.
         stream: String,
         /// On the way to which listener.
         listener: String,
@@ -55,9 +55,9 @@ pub enum RefusalReason {
         /// The class of the port, if it is one of a class.
         #[serde(skip_serializing_if = "Option::is_none")]
         class: Option<u8>,
-        /// What is allowed.
+        /// The present limit.
         allowed: u64,
-        /// What would do; none if no limit is known that does.
+        /// The sufficient limit; none if no limit is known to be enough.
         #[serde(skip_serializing_if = "Option::is_none")]
         needed: Option<u64>,
         /// In words, with the unit.

@@ -153,7 +153,7 @@ fn try_on(
 ) -> Result<(Decision, Option<Change>), LogError> {
     let names: Vec<&str> = request.new.iter().filter_map(name_of).collect();
     let is_admitted = |name: &str| saved.admitted.iter().any(|known| known == name);
-    // What if streams were otherwise than they are admitted?
+    // Whether the request changes admitted streams hypothetically.
     let if_otherwise = request.op == Operation::WhatIf && names.iter().all(|name| is_admitted(name));
     let modifies = request.op == Operation::Modify || if_otherwise;
     let reason = if modifies { RefusalReason::NotAdmitted } else { RefusalReason::AlreadyAdmitted };

@@ -13,7 +13,7 @@ use crate::test::AdmissionTest;
 
 /// Least payload that is tried, octets.
 const PAYLOAD_LEAST: u64 = 46;
-/// So many times slower at most, and in steps of a thousandth.
+/// At most so many times slower, in steps of a thousandth.
 const SLOWER_MOST: u64 = 1_000;
 const MILLE: u64 = 1_000;
 /// The longest deadline that is tried.

@@ -36,7 +36,7 @@ pub(crate) struct Analysis<'network> {
     pub(crate) passages: Vec<Passage>,
     pub(crate) reasons: Reasons,
     pub(crate) ports: Vec<[ClassBounds; 8]>,
-    /// What credit-based classes send onto their links, true time.
+    /// The output of credit-based classes on their links, true time.
     pub(crate) outputs: Vec<[Option<Line>; 8]>,
 }
 
@@ -181,7 +181,7 @@ impl<'network> Analysis<'network> {
         }
     }
 
-    /// What other ports take from these.
+    /// The values that other ports use of these.
     fn snapshot(&self, ports: &[u32]) -> Vec<Option<u64>> {
         let (mut values, mut outputs) = (Vec::new(), Vec::new());
         for port in ports {

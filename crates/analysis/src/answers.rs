@@ -153,7 +153,7 @@ pub(crate) fn settle(network: &Network, asked: Asked) -> (Analysis<'_>, Bounds) 
     }
 }
 
-/// The same without what is doubted.
+/// The same without the assumed values that are in doubt.
 fn settle_without<'network>(
     network: &'network Network,
     doubted: &[u16],
@@ -218,7 +218,7 @@ fn analysed(network: &Network, learned: Learned, asked: Asked) -> (Analysis<'_>,
     (analysis, bounds)
 }
 
-/// What is taken as known, and the way to know it anew.
+/// The assumed values, and the state to compute new ones.
 struct Rounds<'network> {
     network: &'network Network,
     timeline: Timeline,
@@ -293,7 +293,7 @@ impl<'network> Rounds<'network> {
         });
     }
 
-    /// What has grown has no bound.
+    /// Values that have grown have no bound.
     fn give_up(&mut self, before: &(Spans, Spans)) {
         self.change(before, |now, before| (now <= before).then_some(now));
     }
@@ -436,7 +436,7 @@ fn bucket(period: Period, bits: u64) -> Option<(u64, u64)> {
 }
 
 impl Response {
-    /// What its talker promises.
+    /// The promise of its talker.
     pub(crate) fn curve(&self) -> ArrivalCurve {
         let (rate, burst) = self.handed.bucket;
         ArrivalCurve { rate: BitRate::from_bps(rate), burst: Bits::new(burst) }

@@ -20,10 +20,10 @@
 use crate::curve::{Curve, Line, MICRO, scaled};
 use crate::queue_bound::{QueueBound, queue_bound};
 
-/// One lane as the others see it.
+/// One lane from the view of the others.
 #[derive(Clone, Debug)]
 pub(crate) struct Lane {
-    /// What comes.
+    /// Its arrivals.
     pub(crate) curve: Curve,
     /// Its smallest and largest frame, bits of the unit in which it is served.
     pub(crate) frame_min: u64,

@@ -233,14 +233,14 @@ impl Precision<'_> {
     }
 }
 
-/// What a stamp may be off by, in picoseconds.
+/// The range of a stamp's error, in picoseconds.
 struct Stamps {
     least: i128,
     most: i128,
 }
 
 impl Stamps {
-    /// Of a node whose clock is read in such steps.
+    /// Of a node whose clock is read in steps of this length.
     fn of(settings: &GptpSettings, step: Duration) -> Self {
         let (min, max) = (
             delay_min(&settings.stamp_error, Bytes::new(0)),
@@ -263,7 +263,7 @@ fn apart(one: &Stamps, other: &Stamps) -> u128 {
     (one.most - other.least).max(other.most - one.least).unsigned_abs()
 }
 
-/// What a span is off by if its rate is off by so many parts.
+/// The error of a span whose rate has an error of so many parts.
 fn stretched(span: u128, rate: u128) -> u128 {
     (span * rate).div_ceil(PARTS)
 }

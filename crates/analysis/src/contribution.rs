@@ -35,7 +35,7 @@ pub(crate) struct Arriving {
     pub(crate) is_represented: bool,
     /// Why its arrivals have no known bound.
     pub(crate) reason: u32,
-    /// What a policer holds it to that may discard frames of it.
+    /// The limit by a policer that may discard frames of it.
     pub(crate) policed: Option<Shaped>,
     /// Of a virtual link: its part of the limit of the virtual link.
     pub(crate) share: Option<Share>,
@@ -115,7 +115,7 @@ impl Offered {
         Self { plain: Curve::zero(), shaped: Curve::zero(), stairs: Stairs::nothing() }
     }
 
-    /// What is known by curves alone.
+    /// Arrivals that are known by curves alone.
     pub(crate) fn by_curves(plain: Curve, shaped: Curve) -> Self {
         Self { stairs: Stairs::by_curve(shaped.clone()), plain, shaped }
     }
@@ -146,7 +146,7 @@ impl Offered {
         Self { plain: less(&self.plain), shaped, stairs }
     }
 
-    /// As seen through a delay of at most `ps`.
+    /// After a delay of at most `ps`.
     pub(crate) fn widened(&self, ps: u64) -> Self {
         let (plain, shaped) = (self.plain.widened(ps), self.shaped.widened(ps));
         Self { plain, shaped, stairs: self.stairs.widened(ps) }
@@ -301,7 +301,7 @@ impl Contribution {
         self.links.iter().fold(self.sum.curve(), |sum, link| sum.plus(&link.curve(port)))
     }
 
-    /// The same, of what comes in frames of one size frame by frame.
+    /// The same frame by frame, of streams with frames of one size.
     fn stairs(&self, port: &PortPlan) -> Stairs {
         if self.unknown != NO_REASON {
             return Stairs::by_curve(Curve::default());

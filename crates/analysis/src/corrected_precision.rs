@@ -39,7 +39,7 @@ const SAMPLES_MAX: u128 = 2_000;
 pub enum SyncLosses {
     /// None.
     None,
-    /// One at most of so many that follow each other.
+    /// At most one of so many consecutive ones.
     OneOf(u32),
 }
 

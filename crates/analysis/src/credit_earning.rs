@@ -79,7 +79,7 @@ mod tests {
         };
         let (mut sent, mut most) = (0, 0.0_f64);
         for ps in 0..3_000_u64 {
-            // What comes at this instant is served behind it.
+            // Frames that arrive at this instant are served after it.
             let earlier = |step: &Step| ps.checked_sub(1).map_or(0, |ps| frames(step, ps));
             let steps = higher.lanes.iter().flat_map(|lane| &lane.steps);
             let before = steps.map(earlier).sum::<u128>() + at(&higher.rest, ps).unwrap();

@@ -23,7 +23,7 @@ pub(crate) struct Line {
     pub(crate) rate: u64,
 }
 
-/// What comes within `ps` at `bps`, micro-bits rounded up.
+/// The bits that come within `ps` at `bps`, micro-bits rounded up.
 pub(crate) fn volume(bps: u64, ps: u64) -> u128 {
     // The quotient of two numbers of 64 bits is far cheaper, and nearly always that is enough.
     match bps.checked_mul(ps) {
@@ -113,7 +113,7 @@ impl PartialEq for Curve {
 }
 
 impl Curve {
-    /// Nothing ever comes.
+    /// No arrivals.
     pub(crate) fn zero() -> Self {
         Self { count: 1, ..Self::default() }
     }

@@ -85,7 +85,7 @@ impl Row {
     }
 }
 
-/// What is known of the frames that come by one reception port.
+/// Facts about the frames that come by one reception port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reception {
     /// Smallest frame.

@@ -37,7 +37,7 @@ pub struct Explanation {
     pub hops: Vec<HopExplanation>,
 }
 
-/// What the bound of one hop is made of.
+/// The terms of the bound of one hop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HopExplanation {
     /// The hop before, an index of the hops; none at the talker.

@@ -38,7 +38,7 @@ pub enum PlantedFault {
     GuardForgotten,
     /// A frame is not taken to wait for the turns of other sub-virtual-links.
     TurnsForgotten,
-    /// What policing lets through of a babbling link is left out.
+    /// The frames of a babbling link that policing passes are left out.
     PolicedLinkForgotten,
     /// The regulator that sub-virtual-links share is taken to let bits through and not frames: no Lmax.
     SharedLinkFluid,
@@ -56,9 +56,9 @@ pub enum PlantedFault {
     SlotsBeforeForgotten,
     /// Slots are taken to begin when they should.
     SlotErrorForgotten,
-    /// Of a window all is taken to be usable, up to its end.
+    /// A window counts as usable to its end.
     GateGuardForgotten,
-    /// Nothing is taken to be under way when a gate opens.
+    /// No frame counts as in transmission when a gate opens.
     OpeningsUnblocked,
     /// What goes above a class is taken to come while it waits, and not to have waited for its own window.
     WaitAboveForgotten,
@@ -89,7 +89,7 @@ impl PlantedFault {
         Self::ProcessingDelayMaxForgotten,
     ];
 
-    /// Those of what waits in queues.
+    /// Those of the backlog in queues.
     pub const OF_QUEUES: [Self; 1] = [Self::WaitingFramesForgotten];
 
     /// Those of gates.

@@ -108,7 +108,7 @@ impl Analysis<'_> {
     }
 }
 
-/// What holds of either of two ways.
+/// The worse bounds of two paths.
 fn worse(one: ListenerBounds, other: ListenerBounds) -> ListenerBounds {
     let delay_min = one.delay_min.min(other.delay_min);
     let delay = match (one.delay, other.delay) {

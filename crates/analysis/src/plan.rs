@@ -54,7 +54,7 @@ pub(crate) struct GroupPlan {
 pub(crate) struct Plan<'network> {
     pub(crate) network: &'network Network,
     timeline: Timeline,
-    /// What comes back.
+    /// The assumed times of responses and hosts.
     pub(crate) learned: Learned,
     rows: DeviceRows,
     pub(crate) entries: Vec<Entry>,
@@ -109,7 +109,7 @@ impl<'network> Plan<'network> {
         self.components = components(self.ports.len(), &edges);
     }
 
-    /// Of a network whose streams are known, but none of which runs.
+    /// Of a network with known streams, none of which runs.
     pub(crate) fn empty(network: &'network Network) -> Self {
         Self::of(network, Learned::default())
     }

@@ -27,7 +27,7 @@ use tautwire_units::{Bits, Bytes};
 /// Bounds of a queue that all hold; which is least depends on the frame.
 pub(crate) type Candidates = Vec<QueueBound>;
 
-/// Those that there are.
+/// The applicable ones.
 fn candidates(bounds: impl IntoIterator<Item = Option<QueueBound>>) -> Candidates {
     bounds.into_iter().flatten().collect()
 }
@@ -45,13 +45,13 @@ pub(crate) struct ClassTerms {
     pub(crate) blocking_bits: u64,
     pub(crate) credit_max: Option<u128>,
     pub(crate) shaper: Option<Shaper>,
-    /// What windows let onto the link.
+    /// The output of windows on the link.
     pub(crate) sent: Option<Line>,
     pub(crate) bounds: ClassBounds,
 }
 
 impl Default for ClassTerms {
-    /// Of a class to which nothing comes.
+    /// Of a class without arrivals.
     fn default() -> Self {
         Self {
             used: false,
@@ -67,7 +67,7 @@ impl Default for ClassTerms {
     }
 }
 
-/// What goes before a class.
+/// The traffic that goes before a class.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Above {
     pub(crate) offered: Offered,
@@ -84,7 +84,7 @@ impl Above {
     }
 }
 
-/// What comes to a class of a port.
+/// The arrivals of a class of a port.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Coming<'a> {
     pub(crate) members: &'a [Contribution],
@@ -365,7 +365,7 @@ impl Assess<'_> {
             }
             ClassOrder::LowestLane if !port.two_stage => {
                 let number = self.members[own].lane;
-                // What the node sends of its own goes before every lane.
+                // The node's own frames go before every lane.
                 let is_lower = |lane: u16| lane < number || lane == OWN_LANE;
                 let with_number =
                     || lanes.iter().zip(self.members).filter(move |(_, member)| member.lane != number);
@@ -542,7 +542,7 @@ impl Assess<'_> {
         terms.lanes = vec![(OWN_LANE, candidates([bound]))];
     }
 
-    /// What a credit-based class sends, as lower classes see it.
+    /// The output of a credit-based class, which lower classes count.
     fn output(&self, terms: &ClassTerms, shaper: &Shaper, offered: &Offered, charged_min: u64) -> Offered {
         if let Some(windows) = self.windows {
             let sent = terms.credit_max.map(|credit| windows.credit.in_time(shaper.at_any_time(credit)));

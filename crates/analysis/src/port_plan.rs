@@ -66,7 +66,7 @@ pub(crate) struct PortPlan {
     pub(crate) behind_max: u64,
     /// Classes that reservations shape.
     pub(crate) reserved: Vec<ReservedPort>,
-    /// What services carry here, and take of the line.
+    /// The frames that services carry here, and the time that they take of the line.
     pub(crate) served: Option<Box<Served>>,
     #[cfg(feature = "planted-faults")]
     pub(crate) fault: Option<crate::PlantedFault>,
@@ -114,7 +114,7 @@ pub(crate) fn port_plan(network: &Network, timeline: &Timeline, number: usize) -
             TransmissionSelection::StrictPriority => (Selection::StrictPriority, order),
             TransmissionSelection::CreditBased { idle_slope } => {
                 let (slope_min, slope_max) = timeline.idle_slope(PortIndex::at(number), class, idle_slope);
-                // As it is while its gate is open.
+                // The slope while its gate is open.
                 let scaled = |slope: u64| match &port.gates {
                     Some(gates) => {
                         let slope = gates.oper_idle_slope(usize::from(class), BitRate::from_bps(slope));

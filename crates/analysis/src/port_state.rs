@@ -20,7 +20,7 @@ use crate::port_plan::PortPlan;
 use crate::slack::{Slack, line_within};
 use crate::unbounded::Unbounded;
 
-/// What of a port may no longer be right.
+/// The stale parts of a port.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stale {
     /// Everything.
@@ -46,7 +46,7 @@ impl Stale {
     }
 }
 
-/// What an evaluation changed.
+/// The changes of an evaluation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changed {
     /// Entries whose passage is another.
@@ -81,7 +81,7 @@ struct ClassState {
     passed: Option<(ClassTerms, u64)>,
     /// Entries whose deadlines leave less than that slack, by their numbers: they pass by the terms themselves.
     apart: Vec<u32>,
-    /// What goes before the classes below it.
+    /// The traffic that goes before the classes below it.
     below: Above,
     /// Whether that value is above the one that follows from its terms.
     is_loose: bool,
@@ -260,7 +260,7 @@ impl PortState {
         let held = published.backlog.take();
         *published = terms.bounds.clone();
         if plan.is_ats(class) && terms.used {
-            // What it holds is added up as its entries pass.
+            // Its backlog is added up as its entries pass.
             published.backlog = held;
         }
         let known = &mut analysis.outputs[port as usize][class];

@@ -46,7 +46,7 @@ pub(crate) enum Origin {
     QueueBefore,
 }
 
-/// What holds for a group.
+/// The values of a group.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GroupTerms {
     /// Shaping for free behind the port before: from there to eligibility.
@@ -70,14 +70,14 @@ pub(crate) struct Regulator<'a> {
     pub(crate) members: &'a [u32],
     /// From the last bit received to the arrival time, greatest, per member.
     pub(crate) arrival_max: &'a [Option<u64>],
-    /// What its scheduler surely passes, per member.
+    /// The guaranteed output of its scheduler, per member.
     pub(crate) choices: &'a [Choice],
 }
 
-/// What the scheduler of each member of a group surely passes.
+/// The guaranteed output of the scheduler of each member of a group.
 pub(crate) fn choices(plan: &Plan<'_>, ats: &AtsDevice, members: &[u32]) -> Vec<Choice> {
     let overhead = ats.charged_overhead.get();
-    // What is charged is the frame as it came in.
+    // The frame is charged as it came in.
     let of = |member: &u32| {
         let before = &plan.entries[plan.entries[*member as usize].previous as usize];
         Frames { min: before.frame_min.get() + overhead, max: before.frame_max.get() + overhead }
@@ -166,7 +166,7 @@ impl Regulator<'_> {
         self.choices[member].iter().any(|slowest| line.rate <= slowest.rate && line.burst <= slowest.burst)
     }
 
-    /// What ticks, steps of the clock and roundings may add.
+    /// By how much ticks, steps of the clock and roundings may delay.
     fn late(&self) -> u64 {
         let slack = self.plan.port(self.entry(0).port).slack;
         let schedulers = self.choices.iter().flatten().map(|slowest| slowest.late);

@@ -34,12 +34,12 @@ pub(crate) struct ReservedPort {
     pub(crate) ceiling: u64,
     /// Whether a bandwidth test keeps what is granted at a time within the ceiling.
     pub(crate) tested: bool,
-    /// What streams need, by their numbers.
+    /// The slopes that streams need, by their numbers.
     pub(crate) slopes: Vec<(u32, u64)>,
 }
 
 impl ReservedPort {
-    /// What a stream needs.
+    /// The slope that a stream needs.
     pub(crate) fn slope(&self, stream: u32) -> Option<u64> {
         let place = self.slopes.binary_search_by_key(&stream, |(known, _)| *known).ok()?;
         Some(self.slopes[place].1)

@@ -31,7 +31,7 @@ pub(crate) struct Walk<'a> {
     jumps: Vec<(u64, u128)>,
     taken: usize,
     rest: &'a Curve,
-    /// What comes of higher classes at most, however it comes.
+    /// Upper bound of the arrivals of higher classes, in any form.
     cap: &'a Curve,
     /// Lines of curves count that leave more of the rate than this.
     pub(crate) least_left: u64,
@@ -136,7 +136,7 @@ fn end_of(latency: u128, rate: u64, higher: &Curve, own: &Curve) -> u64 {
     ends.min().unwrap_or(u64::MAX)
 }
 
-/// What is known of a FIFO class frame by frame.
+/// The arrivals of a FIFO class frame by frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ResponseTimes {
     /// The greatest waits of frames of each size, and of larger ones.

@@ -47,7 +47,7 @@ impl Bounds {
     }
 }
 
-/// What is proven of one stream.
+/// The bounds of one stream.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamBounds {
     /// Per listener.
@@ -104,7 +104,7 @@ pub struct HopBounds {
     pub method: Method,
 }
 
-/// What is proven of a class of an egress port.
+/// The bounds of a class of an egress port.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct ClassBounds {
     /// Whether a stream uses it.
@@ -140,7 +140,7 @@ pub enum Method {
     AtsContention,
     /// That of the service which carries the frames, by its name.
     Carried(&'static str),
-    /// Nothing holds.
+    /// No method: nothing is proven.
     None,
 }
 

@@ -58,16 +58,16 @@ pub(crate) struct Silence {
     pub(crate) node: NodeIndex,
     /// Whether it takes frames that pass the node; else those that it makes.
     pub(crate) on_way: bool,
-    /// Of which streams.
+    /// The streams that it takes.
     pub(crate) takes: fn(&Stream) -> bool,
 }
 
-/// What a mechanism serves in one analysis.
+/// The service of a mechanism in one analysis.
 pub(crate) trait Service: Debug + Send + Sync {
-    /// What it carries, by the number of the entry.
+    /// The frames that it carries, by the number of the entry.
     fn carries(&self, plan: &Plan<'_>) -> Vec<(u32, Carried)>;
 
-    /// What it means to a port.
+    /// Its effect on a port.
     fn port(&self, plan: &Plan<'_>, port: u32) -> Option<Served>;
 
     /// What hosts do to streams, where it proves that itself; limits of hosts are its own then, too.
@@ -98,7 +98,7 @@ pub(crate) struct Carried {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Terms(Vec<(&'static str, u64)>);
 
-/// What services mean to a port.
+/// The effects of services on a port.
 #[derive(Clone, Debug)]
 pub(crate) struct Served {
     /// Classes whose frames are carried, and their bounds.
@@ -109,7 +109,7 @@ pub(crate) struct Served {
     pub(crate) windows: Option<Box<Windows>>,
 }
 
-/// What hosts do.
+/// The delays of hosts.
 #[derive(Debug, Default)]
 pub(crate) struct Hosts {
     /// Per stream, from its application to its port, of a talker with protocol stacks.
@@ -129,7 +129,7 @@ pub(crate) struct Words {
 }
 
 impl Terms {
-    /// Of nothing but this.
+    /// A single term.
     pub(crate) fn of(name: &'static str, ps: u64) -> Self {
         Self(vec![(name, ps)])
     }

@@ -56,7 +56,7 @@ pub struct Session<'network> {
     /// Per port whether a kept value is above the proven one, and the list of such ports.
     is_loose: Vec<bool>,
     loose: Vec<u32>,
-    /// What may hold more than it takes.
+    /// The limits that may be too small.
     fill: Fill,
     /// Whether a stream has frames that a port on its way does not take.
     has_oversized: bool,
@@ -370,7 +370,7 @@ impl<'network> Session<'network> {
     /// Notes what a step has touched.
     fn note(&mut self, touched: Touched, moved: Vec<u32>) {
         if std::mem::replace(&mut self.orders, self.graph.orders) != self.graph.orders {
-            // What waits has other places.
+            // The waiting ports have other positions.
             let ports = self.waiting_ports();
             self.waiting = ports.iter().map(|port| self.graph.place(*port)).collect();
         }
@@ -481,7 +481,7 @@ impl<'network> Session<'network> {
         }
     }
 
-    /// One port, which depends on none behind it.
+    /// Evaluates one port, which depends on none after it.
     fn evaluate(&mut self, port: u32, mut stale: Stale) {
         self.evaluated += 1;
         self.fill.note_port(port);

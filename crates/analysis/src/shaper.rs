@@ -20,7 +20,7 @@ pub(crate) struct Slowest {
     pub(crate) rate: u64,
     /// Burst that it surely passes, micro-bits.
     pub(crate) burst: u128,
-    /// What roundings of its ticks may add to a wait, picoseconds.
+    /// By how much roundings of its ticks may lengthen a wait, picoseconds.
     pub(crate) late: u64,
 }
 

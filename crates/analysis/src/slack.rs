@@ -136,7 +136,7 @@ impl ClassTerms {
             return false;
         }
         let (least, most) = (self.bits(plan, least), self.bits(plan, most));
-        // What is rounded to picoseconds, at either end and between.
+        // The values that are rounded to picoseconds, at either end and between.
         let below = |new: &QueueBound, kept: &QueueBound, bits: u64| {
             new.start_max(bits)
                 .zip(kept.start_max(bits))

@@ -16,7 +16,7 @@ use crate::windows::Jumps;
 /// The number of frame sizes of a class up to which each gets a response time; of more, the least and the largest do.
 const SIZES_MAX: usize = 8;
 
-/// What comes of one stream, whose frames are all of one size.
+/// The arrivals of one stream, whose frames are all of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     /// Bits of a frame, on the wire.
@@ -50,7 +50,7 @@ impl Step {
     }
 }
 
-/// What a lane's line lets through, in steps.
+/// The limit of a lane's line, in steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ByLine {
     pub(crate) step: Step,
@@ -116,7 +116,7 @@ impl Stairs {
         Some(Self { lanes: vec![lane], ..Self::nothing() })
     }
 
-    /// As seen through a delay of at most `ps`.
+    /// After a delay of at most `ps`.
     pub(crate) fn widened(&self, ps: u64) -> Self {
         let late =
             |step: &Step| Step { lines: step.lines.map(|line| line.after_jitter(line.rate, ps)), ..*step };
@@ -137,7 +137,7 @@ impl Stairs {
         }
     }
 
-    /// As if nothing came behind the first frames.
+    /// As if no frame came after the first ones.
     #[cfg(feature = "planted-faults")]
     pub(crate) fn first_frames(&self) -> Self {
         let mut first = self.clone();

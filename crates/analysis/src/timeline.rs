@@ -165,7 +165,7 @@ impl Timeline {
     }
 }
 
-/// What comes at most when one follows the other at any time.
+/// Upper bound of the traffic when one follows the other at any time.
 fn joined(one: ArrivalCurve, other: ArrivalCurve) -> ArrivalCurve {
     let burst = Bits::new(one.burst.get().saturating_add(other.burst.get()));
     ArrivalCurve { rate: one.rate.max(other.rate), burst }

@@ -57,10 +57,10 @@ pub(crate) struct LinkPlan {
     streams: Vec<u32>,
 }
 
-/// What a switch grants a stream.
+/// The policer of a switch for a stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PolicerPlan {
-    /// What passes at most, in true time.
+    /// Upper bound of its output, in true time.
     line: Line,
     /// The greatest jitter with which nothing is discarded, in true time.
     jitter: u64,
@@ -224,7 +224,7 @@ pub(crate) fn may_police(network: &Network) -> bool {
     network.as6802.is_some() || network.streams.iter().any(|stream| stream.virtual_link.is_some())
 }
 
-/// What the switch behind `hop` of a stream grants.
+/// The policer of the switch after `hop` of a stream.
 pub(crate) fn policer(network: &Network, stream: &Stream, hop: usize, entry: &Entry) -> Option<PolicerPlan> {
     let table = policing_parameters(network, stream, hop)?;
     let cable = network.ports[stream.hops[hop].port.index()].links?.egress;

@@ -35,7 +35,7 @@ pub(crate) struct Jumps {
     pub(crate) period: u64,
     /// When so much is taken: within the first period, in order, the first at zero.
     pub(crate) steps: Vec<(u64, u64)>,
-    /// What is taken in every period.
+    /// The time that is taken in every period.
     pub(crate) total: u64,
 }
 
@@ -81,7 +81,7 @@ impl Taken {
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
     pub(crate) classes: [ClassWindows; 8],
-    /// What is taken, in words; the formula and its source.
+    /// The name of the taken time; the formula and its source.
     pub(crate) name: &'static str,
     pub(crate) formula: &'static str,
     /// That of a credit-based class.
@@ -106,7 +106,7 @@ pub(crate) struct ClassWindows {
     pub(crate) overload: Unbounded,
     /// Of its frames by their last bits, at most so much time of the line.
     pub(crate) sent: Option<Line>,
-    /// What counts where it is credit-based.
+    /// The windows that count where it is credit-based.
     pub(crate) credit: CreditWindows,
 }
 
@@ -129,11 +129,11 @@ pub(crate) struct CreditWindows {
     pub(crate) starts_slower: bool,
 }
 
-/// What a class does to those below it.
+/// The effect of a class on those below it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Part {
     pub(crate) class: usize,
-    /// What it sends in any window.
+    /// Its output in any window.
     pub(crate) late: Offered,
     /// The same from an instant on at which nothing of it waits, if such an instant can be chosen.
     pub(crate) prompt: Option<Offered>,
@@ -183,7 +183,7 @@ impl Windows {
 }
 
 impl ClassWindows {
-    /// Of a class that has no bound, whatever comes.
+    /// Of a class without a bound, for any arrivals.
     pub(crate) fn without_bound(why: &Unbounded) -> Self {
         Self {
             is_open: true,

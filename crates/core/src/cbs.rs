@@ -121,7 +121,7 @@ impl CreditBasedShaper {
         }
     }
 
-    /// Nothing of the class is left: what it needs no more goes.
+    /// No frame of the class is left: the excess slope is removed.
     fn lower(&mut self) {
         self.idle_slope = self.target.max(SLOPE_MIN);
     }

@@ -29,7 +29,7 @@ pub(crate) struct Class<F> {
     rest: Box<Rest<F>>,
 }
 
-/// What frames touch that must wait.
+/// The fields that only waiting frames touch.
 #[derive(Clone, Debug)]
 struct Rest<F> {
     lanes: Lanes<F>,

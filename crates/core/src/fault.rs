@@ -84,7 +84,7 @@ pub enum PlantedFault {
     GoneTooEarly,
     /// A TDMA station does not correct its cycle when a synchronisation frame comes.
     CorrectionForgotten,
-    /// It takes the synchronisation frame for arrived at once.
+    /// A frame's travel time counts as zero.
     TravelForgotten,
     /// The standby opens every cycle when the master does.
     StandbyTooEarly,

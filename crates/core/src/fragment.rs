@@ -13,7 +13,7 @@ use crate::fault::{PlantedFault, is_planted};
 /// A piece of a datagram's contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fragment {
-    /// Whose datagram it is: sender and flow.
+    /// The sender and flow of its datagram.
     pub source: u32,
     /// Number of the datagram.
     pub datagram: u32,
@@ -65,7 +65,7 @@ pub struct Reassembly {
     discarded: u64,
 }
 
-/// What became of a piece.
+/// The result of a piece.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reassembled {
     /// The length of the datagram that it completes.

@@ -10,7 +10,7 @@ use tautwire_wire::{Ipv4Address, MacAddress, VlanId};
 
 use crate::Priority;
 
-/// What stream identification may look at.
+/// The fields that stream identification may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header<'frame> {
     /// Destination address.

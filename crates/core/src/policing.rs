@@ -9,7 +9,7 @@
 
 use tautwire_units::{Duration, Instant};
 
-/// What a token bucket is charged with.
+/// The unit in which a token bucket is charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Account {
     /// Frames: one a BAG.
@@ -25,7 +25,7 @@ pub struct PolicingParameters {
     pub bag: Duration,
     /// Jitter with which frames may come.
     pub jitter: Duration,
-    /// What is charged.
+    /// The unit in which it is charged.
     pub account: Account,
     /// Octets of its shortest frame, destination to FCS.
     pub octets_min: u64,

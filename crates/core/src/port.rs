@@ -28,7 +28,7 @@ mod test_frame;
 use gated::Gated;
 use integrated::Integrated;
 
-/// What a port knows of a frame; the rest is the driver's.
+/// The properties of a frame that a port uses; the rest is the driver's.
 pub trait QueuedFrame: Copy {
     /// Octets from destination to FCS.
     fn octets(self) -> u32;
@@ -107,7 +107,7 @@ pub enum Discard {
     BufferFull,
 }
 
-/// What to do now.
+/// The result of a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Selection<F> {
     /// Send this frame; the port is taken until [`EgressPort::busy_until`].
@@ -125,7 +125,7 @@ pub enum Selection<F> {
     Idle,
 }
 
-/// What a class has counted.
+/// Counters of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClassCounters {
     /// Frames given out.
@@ -310,7 +310,7 @@ impl<F: QueuedFrame> EgressPort<F> {
         } else if self.in_lanes & bit == 0 {
             class.push(waiting);
         } else {
-            // What became eligible before is committed before.
+            // Frames that became eligible before are committed before.
             if self.two_stage {
                 class.commit(now, idle);
             }
@@ -324,7 +324,7 @@ impl<F: QueuedFrame> EgressPort<F> {
         Ok(())
     }
 
-    /// What to do at `now`.
+    /// The selection at `now`.
     #[inline(always)]
     pub fn select(&mut self, now: Instant) -> Selection<F> {
         if self.integrated.is_some() {
@@ -491,7 +491,7 @@ impl<F: QueuedFrame> EgressPort<F> {
         self.classes[class.index()].frames()
     }
 
-    /// What a class has counted.
+    /// Counters of a class.
     #[must_use]
     pub fn counters(&self, class: TrafficClass) -> ClassCounters {
         self.classes[class.index()].counters()
@@ -581,7 +581,7 @@ impl<F: QueuedFrame> EgressPort<F> {
         }
     }
 
-    /// What the arbiter has sent at `now`, with the line free.
+    /// The selection of the arbiter at `now`, with the line free.
     #[cold]
     fn select_of_arbiter(&mut self, now: Instant) -> Selection<F> {
         match self.arbiter.as_deref() {
@@ -590,7 +590,7 @@ impl<F: QueuedFrame> EgressPort<F> {
         }
     }
 
-    /// What the servers send at `now`, with the line free.
+    /// The selection of the servers at `now`, with the line free.
     fn select_of_servers(&mut self, now: Instant) -> Selection<F> {
         let Some(Arbiter::Servers(servers)) = self.arbiter.as_deref_mut() else { return Selection::Idle };
         let wire = |octets: u32| self.octet_time.duration_ceil(Bytes::new(u64::from(octets)));

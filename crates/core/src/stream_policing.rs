@@ -2,7 +2,7 @@
 
 use tautwire_units::{Duration, Instant};
 
-/// What becomes of a frame that comes too early.
+/// The action on a frame that comes too early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Violator {
     /// It is discarded.
@@ -11,12 +11,12 @@ pub enum Violator {
     Reshape,
 }
 
-/// What becomes of a frame.
+/// The result for a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Policed {
     /// It goes on at once.
     Pass,
-    /// It goes on then.
+    /// It is forwarded at this time.
     At(Instant),
     /// It is larger than promised.
     TooLarge,

@@ -21,7 +21,7 @@ pub enum LinkBuffer {
     Overwriting,
 }
 
-/// What a virtual link did with a frame that was handed to it.
+/// The result for a frame that was handed to a virtual link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept<F> {
     /// It waits for its turn.

@@ -17,7 +17,7 @@ pub fn retagged(text: &str, seed: u64) -> String {
     let stage = format!("position: {position}, latency: {{per-octet: {} ns, ", dice.between(1, 8));
     let member = if dice.chance(33) { "    untagged: all\n" } else { VLAN };
     let text = text.replacen(STAGE, &stage, 1).replacen(VLAN, member, 1);
-    // What varies hides the time of four octets.
+    // A varying part hides the time of four octets.
     let text = if dice.chance(67) { constant(&text) } else { text };
     let mut drawn = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {

@@ -20,7 +20,7 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// What is wrong.
     pub message: String,
-    /// What would be right.
+    /// The remedy.
     pub help: Option<String>,
     /// Which of [`Loaded::sources`] the labels point into.
     pub source: usize,

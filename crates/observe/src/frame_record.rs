@@ -18,13 +18,13 @@ pub struct FrameRecord {
     /// Index of the port in the network: of egress, or of reception for a delivered copy and one that
     /// is dropped on reception.
     pub port: u32,
-    /// What happened.
+    /// The event.
     pub event: FrameEvent,
     /// Length, destination to FCS; zero where it is not known.
     pub length: Bytes,
 }
 
-/// What happened to a frame.
+/// An event of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FrameEvent {
     /// The talker's application handed it to its host.

@@ -10,11 +10,11 @@ use std::sync::Arc;
 /// A table of results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// By which programs know it: lower case and `_`.
+    /// Its name for programs: lower case and `_`.
     pub name: &'static str,
     /// Its heading.
     pub title: &'static str,
-    /// What a row is, in a sentence.
+    /// The meaning of a row, in a sentence.
     pub about: &'static str,
     /// Its columns.
     pub columns: Vec<Column>,
@@ -42,7 +42,7 @@ pub enum Cell {
     Number(u64),
 }
 
-/// What a mechanism observed.
+/// The observations of a mechanism.
 pub trait Shown: Any + fmt::Debug + Send + Sync {
     /// The tables that show it.
     fn tables(&self) -> Vec<Table>;
@@ -59,7 +59,7 @@ impl<T: Shown + PartialEq> Kept for T {
     }
 }
 
-/// What all mechanisms of a run observed, each by its type.
+/// The observations of all mechanisms of a run, each by its type.
 #[derive(Clone, Debug, Default)]
 pub struct Observed(Vec<Arc<dyn Kept>>);
 
@@ -69,7 +69,7 @@ impl Observed {
         self.0.push(Arc::new(seen));
     }
 
-    /// What was observed of this type.
+    /// The observations of this type.
     #[must_use]
     pub fn of<T: Shown>(&self) -> Option<&T> {
         self.0.iter().find_map(|seen| {

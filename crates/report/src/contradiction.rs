@@ -20,7 +20,7 @@ use crate::verdict::observed_delay;
 pub struct Contradiction {
     /// Where.
     pub place: Place,
-    /// Of what.
+    /// The quantity.
     pub quantity: Quantity,
     /// What was seen, in the quantity's unit.
     pub observed: i64,
@@ -49,7 +49,7 @@ pub enum Place {
     Takeover,
 }
 
-/// What a bound speaks of, and its unit.
+/// The quantity of a bound, and its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// Greatest delay, ps.

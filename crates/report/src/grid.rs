@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-/// What a table may be like.
+/// Limits of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableOptions {
     /// Most columns of characters.

@@ -73,7 +73,7 @@ impl Partial {
 
     /// Takes it away.
     pub(crate) fn remove(&self) {
-        // Nothing more can be done about a folder that does not go.
+        // There is no further remedy if a folder cannot be removed.
         let _ = fs::remove_dir_all(&self.path);
     }
 }

@@ -31,7 +31,7 @@ pub struct RunFolderWriter {
     is_done: bool,
 }
 
-/// What a run folder holds.
+/// The contents of a run folder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunFolder {
     /// Where it comes from.

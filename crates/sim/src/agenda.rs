@@ -31,7 +31,7 @@ impl Entry {
     const NONE: Self = Self { time: SimTime::MAX, next: NONE, previous: NONE };
 }
 
-/// What is due, and when.
+/// The pending entries, with their times.
 #[derive(Clone, Debug)]
 pub(crate) struct Agenda {
     entries: Vec<Entry>,
@@ -46,7 +46,7 @@ pub(crate) struct Agenda {
     /// How far from now the wheel reaches.
     reach: Duration,
     now: SimTime,
-    /// What is due later.
+    /// The later entries.
     later: Tournament,
 }
 

@@ -71,7 +71,7 @@ pub(crate) struct Engine<'run, R: ?Sized, const PLUGGED: bool> {
     pub(crate) filters: Filters,
     pub(crate) slab: Slab,
     pub(crate) statistics: Statistics,
-    /// What tests hold the order of frames against.
+    /// The record by which tests check the order of frames.
     pub(crate) order: Order,
     /// The next step of the network's timeline.
     pub(crate) next_event: usize,
@@ -368,7 +368,7 @@ fn reach(network: &Network) -> Duration {
     rate.duration_ceil(Bytes::new(8_000).bits())
 }
 
-/// What an egress port has counted.
+/// The counters of an egress port.
 fn port_observation(port: &Option<PortState>) -> PortObservation {
     let Some(port) = port else { return PortObservation::default() };
     let class = |class: TrafficClass| {

@@ -44,7 +44,7 @@ impl Whereabouts {
     }
 }
 
-/// What becomes of a copy that no listener takes.
+/// The fate of a copy that no listener takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fate {
     /// It is lost.
@@ -59,7 +59,7 @@ pub(crate) enum Fate {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fates(BTreeMap<(u32, Fate, Whereabouts), u64>);
 
-/// What became of the copies that were for one listener.
+/// The fates of the copies for one listener.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ListenerFates {
     /// In the order of [`DropReason::ALL`].

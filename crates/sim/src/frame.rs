@@ -27,7 +27,7 @@ pub(crate) struct Slot {
     pub(crate) number: u32,
     /// The hop that it is about to pass, or has passed.
     pub(crate) hop: u32,
-    /// What is to be done with it when it is due.
+    /// The next step of the frame when it is due.
     pub(crate) aim: Aim,
     /// The frame behind it in its ring, or [`NONE`].
     pub(crate) behind: u32,
@@ -132,7 +132,7 @@ impl Slab {
     }
 }
 
-/// What a port's queue holds of a frame.
+/// A frame in a port's queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Handle {
     pub(crate) slot: u32,
@@ -152,7 +152,7 @@ impl QueuedFrame for Handle {
     }
 }
 
-/// What is to be done with a frame that was under way.
+/// The next step of a frame in transit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Aim(u32);
 

@@ -15,14 +15,14 @@ use crate::node::PortState;
 use crate::plan::index;
 use crate::recorder::Recorder;
 
-/// What was observed of all gates.
+/// Observations of all gates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GatesObservation {
     /// Ports that have them, in the order of the network.
     pub ports: Vec<PortGatesObservation>,
 }
 
-/// What was observed of the gates of a port.
+/// Observations of the gates of a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortGatesObservation {
     /// The port.
@@ -74,7 +74,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         }
     }
 
-    /// What was observed of gates; none if there are none.
+    /// Observations of gates; none if there are none.
     pub(crate) fn gates_observation(&mut self) -> Option<GatesObservation> {
         let mut seen = GatesObservation::default();
         for (number, state) in self.ports.iter_mut().enumerate() {

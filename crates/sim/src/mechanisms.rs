@@ -18,7 +18,7 @@ pub(crate) struct Given<'run> {
     pub(crate) harts_test: Option<HartsTest>,
 }
 
-/// What is listed.
+/// An entry of the list.
 struct Listed {
     /// Whether a network uses it.
     is_in: fn(&Network) -> bool,

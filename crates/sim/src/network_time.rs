@@ -4,7 +4,7 @@ use tautwire_core::as6802::CliquesDetected;
 use tautwire_model::Network;
 use tautwire_units::Duration;
 
-/// What was observed of network time.
+/// Observations of network time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetworkTimeObservation {
     /// Greatest difference of the network times of two nodes that followed one cluster, at any instant of the run.

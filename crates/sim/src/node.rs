@@ -26,7 +26,7 @@ use crate::talker::TalkerShaper;
 pub(crate) struct LinkState {
     /// Delay on the cable and the least of the PHYs.
     pub(crate) propagation: Duration,
-    /// What the PHYs may take beyond their least.
+    /// The variation of the PHYs' delays above the least.
     pub(crate) phy_range: Duration,
     pub(crate) last_received: SimTime,
     /// Largest delay of the recognition of an arrival at the end.

@@ -23,7 +23,7 @@ use tautwire_model::network::Traffic;
 #[cfg(debug_assertions)]
 use crate::plan::{HopFlags, NONE};
 
-/// What has left which port last.
+/// The last frame that left each port.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Order {
     /// Per hop the number behind that of its last frame.

@@ -107,7 +107,7 @@ impl HopFlags {
     pub(crate) const ASKED: Self = Self(16);
     /// The frame may carry marks that count at its port (`reception.rs`). Set in a run.
     pub(crate) const MARKED: Self = Self(64);
-    /// Of those, what is looked at before a frame is queued.
+    /// Those that are tested before a frame is queued.
     pub(crate) const BEFORE_QUEUEING: Self =
         Self(Self::TIME_TRIGGERED.0 | Self::POOLED.0 | Self::SHUT.0 | Self::PRUNED.0 | Self::MARKED.0);
 

@@ -39,7 +39,7 @@ pub(crate) struct Plugged<'n> {
     pub(crate) stacks: HostStacks,
     /// Applications that react to received frames.
     pub(crate) applications: Applications,
-    /// What protocols' frames hold that are on their way.
+    /// The contents of protocols' frames in transit.
     pub(crate) contents: Contents,
     /// The runners of mechanisms.
     pub(crate) controls: Controls<'n>,

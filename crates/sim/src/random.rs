@@ -9,7 +9,7 @@ use tautwire_units::Duration;
 
 use tautwire_model::network::{Delay, Distribution};
 
-/// What a random stream is for; with an index, its name.
+/// The purpose of a random stream; with an index, its name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose {
     /// A stream's talker.
@@ -37,13 +37,13 @@ pub(crate) enum Purpose {
     HostStack = 40,
     /// Stamps and processing of gPTP at a node.
     Gptp = 14,
-    /// What hosts take for the messages of a start-up.
+    /// Processing times of hosts for messages of a start-up.
     StartUp = 49,
     /// Errors of network time.
     NetworkTime = 41,
-    /// What nodes of HaRTES take to decode.
+    /// Decoding times of nodes of HaRTES.
     Ftt = 15,
-    /// What central configuration takes at a node.
+    /// Processing times of central configuration.
     Central = 42,
     /// What hosts without stacks take from their ports to their applications.
     Reception = 45,

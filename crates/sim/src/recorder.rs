@@ -21,7 +21,7 @@ pub struct Transmission {
     pub released: SimTime,
     /// When it was selected.
     pub selected: SimTime,
-    /// What its delay at this hop is made of.
+    /// The parts of its delay at this hop.
     pub parts: DelayParts,
     /// When the first bit of the preamble left.
     pub start: SimTime,
@@ -43,7 +43,7 @@ pub struct Transmission {
     pub octets: u32,
 }
 
-/// What a protocol's frame holds.
+/// The contents of a protocol's frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contents<'a> {
     /// Its type.

@@ -6,7 +6,7 @@ use tautwire_units::{BitRate, Duration};
 /// A deadline that would not hold if a stream joined those that are admitted, or a frame that could be lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Late {
-    /// Whose.
+    /// The stream.
     pub stream: StreamIndex,
     /// At which listener.
     pub listener: NodeIndex,
@@ -26,13 +26,13 @@ pub struct Late {
 pub enum Limit {
     /// A deadline.
     Late(Late),
-    /// What the classes of a port may hold.
+    /// The available bandwidth of a port's classes.
     Bandwidth {
         /// The port.
         port: PortIndex,
         /// The bandwidth that the stream requests.
         wanted: BitRate,
-        /// What would have fitted.
+        /// The bandwidth that would have fitted.
         left: BitRate,
     },
 }

@@ -4,7 +4,7 @@
 //! An end station without a request receives failures too, because MSRP floods what talkers declare: they are not
 //! answers. Not here: whether frames came, and how each mechanism computes the result (`outcome.rs` in its folder).
 
-/// What became of a listener's request.
+/// The result of a listener's request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestOutcome {
     /// Whether it sent a request at any time.

@@ -158,7 +158,7 @@ pub struct Observation {
     pub ports: Vec<PortObservation>,
     /// Per reserved stream, in the order of the network's reservation.
     pub reservations: Vec<ReservationObservation>,
-    /// What a CNC or an ACMaster refused, in order of time.
+    /// Refusals of a CNC or an ACMaster, in order of time.
     pub refusals: Vec<Refusal>,
     /// Frames of protocols that were lost, by stream, hop and reason; those that their receivers refused behind them.
     pub control_losses: Vec<ControlLoss>,
@@ -166,7 +166,7 @@ pub struct Observation {
     pub vlan_registrations: Vec<VlanObservation>,
     /// Per node, in a network with gPTP.
     pub clocks: Vec<ClockObservation>,
-    /// What mechanisms that are plug-ins observed, each by its type.
+    /// Observations of mechanisms that are plug-ins, each by its type.
     pub mechanisms: Observed,
     /// Frames of the first cycles behind the warm-up, if a mechanism wants them noted.
     pub cycle_frames: Vec<CycleFrame>,
@@ -185,7 +185,7 @@ pub struct Observation {
     pub start_up: Vec<StartUpObservation>,
     /// Network time, in a time-triggered network.
     pub network_time: Option<NetworkTimeObservation>,
-    /// What its test observed, if it has one.
+    /// Observations of its test, if it has one.
     pub test: Option<Box<TestObservation>>,
     /// Over every transmission (time, link, stream, number): equal runs have equal hashes.
     pub trace_hash: u64,
@@ -202,7 +202,7 @@ pub struct VirtualLinkObservation {
     pub span: Duration,
 }
 
-/// What became of a slot of a TDMA cycle.
+/// The use of a slot of a TDMA cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SlotObservation {
     /// Cycles in which it was due and it is known what became of it: in the last one it may not be.
@@ -216,7 +216,7 @@ pub struct SlotObservation {
     pub missed: u64,
 }
 
-/// What was observed of one stream.
+/// Observations of one stream.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StreamObservation {
     /// Frames that the talker's application created.
@@ -335,7 +335,7 @@ pub struct WorstFrame {
     pub delay: Duration,
 }
 
-/// What was observed of a stream at one hop.
+/// Observations of a stream at one hop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HopObservation {
     /// Frames that passed it.
@@ -347,7 +347,7 @@ pub struct HopObservation {
     pub max: Duration,
 }
 
-/// What was observed of an egress port.
+/// Observations of an egress port.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PortObservation {
     /// Frames sent.
@@ -363,7 +363,7 @@ pub struct PortObservation {
     pub classes: [ClassObservation; 8],
 }
 
-/// What was observed of a class of an egress port.
+/// Observations of a class of an egress port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClassObservation {
     /// Frames sent.

@@ -31,7 +31,7 @@ const OVERHEAD: u64 = 20;
 /// A station that stamps, as one stream uses it.
 struct Station {
     clock: LocalClock,
-    /// What gPTP made of it, since it first did.
+    /// The clock as gPTP corrects it, since its first correction.
     disciplined: Option<DisciplinedClock>,
     stamp: TimeStamp,
     /// From the last bit received to the application.

@@ -91,7 +91,7 @@ struct Line<T>(T);
 pub(crate) struct Statistics {
     warm_up: SimTime,
     pub(crate) streams: Vec<StreamCounters>,
-    /// What became of copies that no listener took.
+    /// The fates of copies that no listener took.
     pub(crate) fates: Fates,
     /// Copies of protocols' frames that were lost, by stream, hop within it and reason.
     control_dropped: BTreeMap<(u32, u32, DropReason), u64>,

@@ -35,7 +35,7 @@ pub(crate) struct Talker {
     pub(crate) source: Source,
 }
 
-/// What shapes a stream at its talker, before its port.
+/// The shaper of a stream at its talker, before its port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TalkerShaper {
     /// Nothing.

@@ -24,7 +24,7 @@ use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
 use crate::result::DropReason;
 
-/// What a run has for time-triggered traffic.
+/// The state of a run with time-triggered traffic.
 pub(crate) struct Timed {
     cycle: Duration,
     /// The next correction of the clocks as stated; never, if protocol control frames correct them.
@@ -39,7 +39,7 @@ pub(crate) struct Timed {
     clusters: Vec<u16>,
     /// Per stream: the cluster whose time all its nodes must have, if they are of several.
     links: Vec<Option<u16>>,
-    /// What is observed of it.
+    /// Its observations.
     pub(crate) observed: NetworkTimeObservation,
     /// Per hop: its slot at its port, or [`NONE`], and the window of the node behind it.
     slots: Vec<u32>,
@@ -208,7 +208,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         for stream in locked {
             if self.talkers[stream as usize].running {
                 if begins {
-                    // What should have been released meanwhile never is.
+                    // Messages that were due in the meantime are never released.
                     self.talkers[stream as usize].source.skip_to(network);
                 }
                 self.talkers[stream as usize].epoch += 1;

@@ -50,7 +50,7 @@ pub enum Verdict {
 pub struct NetworkSchedule {
     /// How the search ended.
     pub verdict: Verdict,
-    /// What was solved.
+    /// The solved problem.
     pub described: Described,
     /// The schedule; without some links unless all are scheduled.
     pub schedule: Schedule,

@@ -5,7 +5,7 @@
 
 use crate::intervals::Circle;
 
-/// What is taken of one link.
+/// The occupied times of one link.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Occupancy {
     classes: Vec<PeriodClass>,

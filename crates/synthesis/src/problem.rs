@@ -22,7 +22,7 @@ pub struct Problem {
 pub struct Link {
     /// Its name, for people.
     pub name: String,
-    /// What is kept for other traffic.
+    /// The time that is kept for other traffic.
     pub room: Option<Room>,
 }
 

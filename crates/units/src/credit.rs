@@ -25,7 +25,7 @@ impl Credit {
         self.0
     }
 
-    /// What `rate` earns within `span`.
+    /// The credit that `rate` earns within `span`.
     #[must_use]
     pub fn earned(rate: BitRate, span: Duration) -> Self {
         Self(i128::from(rate.as_bps()) * i128::from(span.as_ps()))

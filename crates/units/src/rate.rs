@@ -11,7 +11,7 @@ const PS_PER_S: u128 = 1_000_000_000_000;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BitRate(u64);
 
-/// What makes a number of bits per second no rate.
+/// Why a number of bits per second is no rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateError {
     /// Nothing ever arrives at a rate of zero.

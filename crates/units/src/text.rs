@@ -11,7 +11,7 @@ use crate::{BitRate, Bits, Bytes, Duration};
 
 /// A type that is written as a number and a unit.
 pub trait Quantity: FromStr<Err = ParseUnitError> + fmt::Display {
-    /// What it is called in a diagnostic: `a duration`.
+    /// Its name in a diagnostic: `a duration`.
     const NAME: &'static str;
     /// The units that are understood, with their worth in the type's own unit.
     const UNITS: &'static [(&'static str, u64)];
@@ -26,7 +26,7 @@ pub enum ParseUnitError {
     NoNumber,
     /// The number has no unit.
     NoUnit {
-        /// What was expected.
+        /// The expected kind.
         name: &'static str,
         /// The units that are understood.
         units: String,
@@ -35,19 +35,19 @@ pub enum ParseUnitError {
     UnknownUnit {
         /// The unit as it was written.
         unit: String,
-        /// What was expected.
+        /// The expected kind.
         name: &'static str,
         /// The units that are understood.
         units: String,
     },
     /// The number has digits below the resolution of the type.
     TooFine {
-        /// What was expected.
+        /// The expected kind.
         name: &'static str,
     },
     /// The number does not fit the type.
     TooLarge {
-        /// What was expected.
+        /// The expected kind.
         name: &'static str,
     },
 }

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use crate::error::{WireError, split};
 
-/// What a protocol control frame is for.
+/// The purpose of a protocol control frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PcfType {
     /// Keeps clocks together: of a synchronisation master, or compressed.
@@ -41,7 +41,7 @@ pub struct ProtocolControlFrame {
     pub sync_priority: u8,
     /// Synchronisation domain: nodes of others take no notice.
     pub sync_domain: u8,
-    /// What it is for.
+    /// Its purpose.
     pub kind: PcfType,
     /// How long it is under way, in 2⁻¹⁶ ns.
     pub transparent_clock: u64,

@@ -6,7 +6,7 @@ use crate::MacAddress;
 use crate::error::{WireError, split};
 use crate::vlan_tag::VlanTag;
 
-/// What the octets behind a header are.
+/// The type of the octets after a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EtherType(pub u16);
 

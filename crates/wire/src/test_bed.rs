@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use crate::error::{WireError, split};
 
-/// What a message holds behind its header.
+/// The contents of a message after its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PayloadType {
     /// Octets that count up.

@@ -53,7 +53,7 @@ fn proven(network: &Network, new: StreamIndex, others: &[StreamIndex]) -> Option
     is_missed(late, (late != new).then(|| of(network, &before)).as_ref().map(|without| &without[&late]))
 }
 
-/// What is proven of streams where these run alone.
+/// The bounds of streams where these run alone.
 fn of(network: &Network, streams: &[StreamIndex]) -> BTreeMap<StreamIndex, StreamBounds> {
     streams.iter().copied().zip(bounds(&network.with_only(streams)).streams).collect()
 }

@@ -44,7 +44,7 @@ pub fn load_text(name: &str, text: &str) -> Loaded {
     grammar().load_text(name, text)
 }
 
-/// What runs are given.
+/// The plug-ins of runs.
 pub(crate) fn in_runs() -> &'static [&'static dyn tautwire_sim::PlugIn] {
     &IN_RUNS
 }

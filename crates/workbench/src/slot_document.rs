@@ -30,7 +30,7 @@ pub struct SlotDocument {
 /// A slot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SlotLine {
-    /// Whose.
+    /// The owner.
     pub owner: String,
     /// From the start of the cycle.
     pub offset_ps: u64,

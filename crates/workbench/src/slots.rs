@@ -144,7 +144,7 @@ fn placed(network: &Network, plan: SlotPlan, pairs: &[(StreamIndex, StreamIndex)
     PlannedSlots { network, plan, pairs: pairs.to_vec() }
 }
 
-/// What is to be planned, and the streams of its pairs.
+/// The planner's problem, and the streams of its pairs.
 fn problem(network: &Network, demand: &SlotDemand) -> (SlotProblem, Vec<(StreamIndex, StreamIndex)>) {
     let (mut openings, mut transfers) = (Vec::new(), Vec::new());
     // Per talker and kind: which transfer.

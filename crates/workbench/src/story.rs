@@ -41,9 +41,9 @@ pub struct StoryHop {
     pub class: u8,
     /// When its last bit was received by the node, or the application created it.
     pub arrived: Duration,
-    /// What its delay here is made of.
+    /// The parts of its delay here.
     pub parts: DelayParts,
-    /// What the line did while the frame waited, in order of time.
+    /// The frames on the line while the frame waited, in order of time.
     pub waited_for: Vec<WaitedFor>,
 }
 

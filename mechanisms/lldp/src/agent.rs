@@ -45,7 +45,7 @@ impl Settings {
     }
 }
 
-/// What a port takes part in.
+/// The status of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AdminStatus {
     /// It sends and learns nothing.
@@ -76,7 +76,7 @@ impl AdminStatus {
 /// A port as it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortConfig {
-    /// What it takes part in.
+    /// Its status.
     pub status: AdminStatus,
     /// What it sends.
     pub local: Lldpdu,
@@ -158,7 +158,7 @@ impl Agent {
         &self.ports[port].neighbours
     }
 
-    /// What a port counted.
+    /// The counters of a port.
     #[must_use]
     pub fn statistics(&self, port: usize) -> Statistics {
         self.ports[port].statistics

@@ -87,7 +87,7 @@ pub struct ResponseTime {
     pub terms: u64,
 }
 
-/// What a response time is the sum of.
+/// The terms of a response time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
     /// `C/a`.
@@ -115,7 +115,7 @@ pub struct Violation {
     pub would_fit: Option<Duration>,
 }
 
-/// What a test came to.
+/// The result of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// The violation that causes a refusal.

@@ -105,7 +105,7 @@ impl Anchor {
         });
         match written {
             Ok(()) => (self.next, self.unnamed) = (1 - self.next, None),
-            // What may have reached the disk must not count.
+            // A record that may have reached the disk must not count.
             Err(_) => drop(self.write(place, &[b' '; RECORD])),
         }
         written

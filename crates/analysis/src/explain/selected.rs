@@ -17,7 +17,7 @@ use crate::port_state::PortState;
 use crate::result::{HopBounds, Method};
 use crate::windows::Windows;
 
-/// What the bound of a hop is made of.
+/// The terms of the bound of a hop.
 pub(super) fn hop(analysis: &mut Analysis<'_>, number: u32, bounds: HopBounds) -> HopExplanation {
     let entry = analysis.plan.entries[number as usize].clone();
     let mut state = PortState::default();
@@ -155,7 +155,7 @@ fn parts(
         .collect()
 }
 
-/// What services take of the line.
+/// The time that services take of the line.
 fn taken(plan: &PortPlan, class: usize) -> impl Iterator<Item = Part> {
     let taken = plan.served.iter().flat_map(|served| &served.taken);
     let lines = taken.map(move |(name, of_classes)| (name, of_classes[class].lines()));

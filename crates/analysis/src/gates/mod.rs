@@ -144,7 +144,7 @@ fn first_cycle(network: &Network, node: NodeIndex, gates: &PortGates) -> u64 {
     let least = if restarts { cycle } else { 0 };
     let first = match parameters.base_time.as_ps().checked_sub(reading) {
         Some(ahead) => ahead,
-        // Which of the cycles is the next is not looked at.
+        // It is not determined which of the cycles is the next.
         None => cycle,
     };
     first.max(least)

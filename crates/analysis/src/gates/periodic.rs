@@ -26,7 +26,7 @@ impl Once {
     /// A curve of cycles with it before them, but never more than all time.
     pub(super) fn before(self, curve: &Curve) -> Curve {
         let line = |line: &Line| {
-            // What of it is more than the cycles would have.
+            // The part that exceeds the cycles' own rate.
             let time = volume(TIME - line.rate.min(TIME), self.time);
             Line { burst: line.burst + time + u128::from(self.more) * MICRO, ..*line }
         };
@@ -107,12 +107,12 @@ impl Periodic {
         Self::none(self.period).with(between.collect())
     }
 
-    /// Those of either.
+    /// The union of both sets.
     pub(super) fn or(&self, other: &Self) -> Self {
         Self::none(self.period).with(self.parts.iter().chain(&other.parts).copied().collect())
     }
 
-    /// Those of both.
+    /// The intersection of both sets.
     pub(super) fn and(&self, other: &Self) -> Self {
         self.others().or(&other.others()).others()
     }

@@ -60,7 +60,7 @@ impl Timing {
     }
 }
 
-/// What credit does at a gate.
+/// The behaviour of credit at a gate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Credit {
     pub(super) frozen_when_closed: bool,
@@ -103,7 +103,7 @@ impl Gated {
         self.at_first & (1 << class) != 0
     }
 
-    /// What is taken once, before the first cycle.
+    /// The time that is taken once, before the first cycle.
     fn once(&self, class: usize) -> Once {
         if self.timing.first == 0 || self.is_open_at_first(class) {
             return Once::default();

@@ -39,7 +39,7 @@ enum Entity {
     Standby,
 }
 
-/// What a port's server is sure of for control messages.
+/// The guaranteed service of a port's server for control messages.
 #[derive(Clone, Copy, Debug)]
 struct Channel {
     period: u64,
@@ -198,7 +198,7 @@ impl<'a> Admissions<'a> {
         Ok(())
     }
 
-    /// What may meet a request, and the signs of life of that time.
+    /// The messages that may delay a request, and the keep-alive messages of that time.
     fn load(&self, items: &[Item<Entity>], at: u64, longest: u64) -> Load<Entity> {
         let window = if items.len() > ITEMS_MAX { u64::MAX } else { longest };
         let mut load = load(items, at, window);

@@ -24,7 +24,7 @@ impl Servers<'_> {
         let line = self.line(stream, place);
         let harts = self.network.harts.as_ref().expect("a network with HaRTES");
         if harts.ftt.is_trigger(number, hop.port) {
-            // Nothing else is under way when the cycle begins.
+            // No other frame is in transmission when the cycle begins.
             let links = self.network.ports[hop.port.index()].links.expect("a hop's port has a cable");
             let rate = self.network.links[links.egress.index()].rate;
             let frame = rate.duration_ceil(Bytes::new(wire_octets(stream, hop.tagged)).bits()).as_ps();

@@ -47,7 +47,7 @@ const FRAMES_MAX: u64 = 10_000;
 /// Bits of the wire of the shortest frame.
 const SHORTEST: u128 = 84 * 8;
 
-/// What is known of a stream's frames at the end of a hop.
+/// Facts about a stream's frames at the end of a hop.
 struct End {
     /// From the application to the last bit, at most.
     most: Result<u64, Unbounded>,

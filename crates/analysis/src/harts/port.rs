@@ -26,7 +26,7 @@ pub(super) struct Port {
     used: Vec<bool>,
     /// Picoseconds of an octet, as a fraction: bits per second.
     bps: u64,
-    /// What of a window frames find for certain.
+    /// The usable part of a window.
     window: u64,
     /// By how much the steps of the clock's readings may make a window begin late, and a frame hold the line longer.
     grain: u64,
@@ -170,7 +170,7 @@ impl Port {
         false
     }
 
-    /// What the steps of the clock's readings cost so many frames.
+    /// The cost of the clock's steps for so many frames.
     fn steps(&self, frames: u64) -> u64 {
         frames.saturating_mul(self.grain)
     }

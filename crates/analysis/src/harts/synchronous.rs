@@ -35,7 +35,7 @@ pub(super) enum Releases {
         arrivals: Arrivals,
         /// Length of a cycle at most.
         cycle: u64,
-        /// What clocks add to a span.
+        /// By how much clocks lengthen a span.
         slack: u64,
         /// Messages that may wait.
         pool: u32,

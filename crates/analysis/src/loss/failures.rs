@@ -86,7 +86,7 @@ fn ends(network: &Network, stream: &Stream, hop: usize) -> [NodeIndex; 2] {
     [port.node, to]
 }
 
-/// What fails, by cable and by node.
+/// The failing cables and nodes.
 #[derive(Default)]
 struct Failing {
     cut: BTreeSet<u32>,

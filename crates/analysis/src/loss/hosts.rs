@@ -63,7 +63,7 @@ impl Analysis<'_> {
         Some(frames_of(promise, most?, entry.wire_min()))
     }
 
-    /// What may discard frames on their way to the queues of a port.
+    /// Limits that may discard frames on their way to the queues of a port.
     pub(crate) fn discards(&self, port: u32, found: &mut Vec<Overflow>) {
         for number in self.plan.at_port(port) {
             if self.plan.carried(*number).is_none() {

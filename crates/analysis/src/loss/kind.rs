@@ -8,7 +8,7 @@ use tautwire_units::Duration;
 /// A limit that may be too small for what comes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// What it limits, and where.
+    /// Its kind, and its place.
     pub kind: LimitKind,
     /// The limit, in the unit of its kind.
     pub limit: u64,
@@ -16,7 +16,7 @@ pub struct Limit {
     pub needed: Option<u64>,
 }
 
-/// What is limited, and where.
+/// The kind of a limit, and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitKind {
     /// Frames that wait in the queue of a class of an egress port.

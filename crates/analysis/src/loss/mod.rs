@@ -30,7 +30,7 @@ use tautwire_units::Bytes;
 
 use crate::result::Bounds;
 
-/// What passes a limit.
+/// The frames that pass a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whose {
     /// All streams of a class of an egress port.
@@ -43,7 +43,7 @@ pub(crate) enum Whose {
     Stream(StreamIndex),
     /// One stream at one of its listeners.
     Listener(StreamIndex, usize),
-    /// One stream on its way behind a hop and at it.
+    /// One stream at a hop and behind it.
     Hop(StreamIndex, u32),
 }
 

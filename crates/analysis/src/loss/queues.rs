@@ -27,7 +27,7 @@ struct Waiting {
     frames: Option<u64>,
 }
 
-/// What waits in the queue of a class.
+/// The backlog in the queue of a class.
 struct Queue {
     streams: Vec<Waiting>,
     /// Bits of the wire of all that wait; none: no bound.
@@ -259,7 +259,7 @@ impl Analysis<'_> {
         held <= octets && smallest.is_some_and(|bits| wire_bits / bits.max(1) <= frames)
     }
 
-    /// What waits in the queue of a class.
+    /// The backlog in the queue of a class.
     fn queue(&self, port: u32, class: usize) -> Queue {
         let backlog = self.backlog(port, class);
         let numbers = self.plan.of_class(port, class);

@@ -9,7 +9,7 @@ use tautwire_model::network::{NodeIndex, StreamIndex};
 use super::{Limit, LimitKind, Overflow, Whose};
 use crate::host::Sending;
 
-/// What the stacks of talkers may discard.
+/// Limits of talkers' stacks that may discard frames.
 pub(crate) fn sending_overflows(network: &Network, sending: &[Option<Sending>], found: &mut Vec<Overflow>) {
     for (number, sending) in sending.iter().enumerate() {
         let (Some(sending), Some(stream)) = (sending, network.streams.get(number)) else { continue };

@@ -15,7 +15,7 @@ impl Plan<'_> {
         network.device(network.ports[to.index()].node).map(|_| to.0)
     }
 
-    /// What comes by a port of a bridge; none where nothing does.
+    /// The streams that come by a port of a bridge; none where there are none.
     pub(super) fn reception(&self, to: u32) -> Option<Reception> {
         let network = self.network;
         let device = network.device(network.ports[to as usize].node)?;

@@ -50,7 +50,7 @@ impl Plan<'_> {
         core::mem::replace(&mut self.hosts[node], most) != most
     }
 
-    /// What a host does to a stream that it sends.
+    /// The times of a host for a stream that it sends.
     pub(super) fn settle_talker(&mut self, stream: u32) {
         // Frames of control protocols are made at the interface.
         let by_host = self.stream(stream).traffic != Traffic::Protocol;

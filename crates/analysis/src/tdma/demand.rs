@@ -11,7 +11,7 @@ use tautwire_units::Duration;
 
 use super::Cycle;
 
-/// What slots must hold.
+/// The requirements of slots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotDemand {
     /// By how much the starts of two slots may err against each other.
@@ -20,7 +20,7 @@ pub struct SlotDemand {
     pub streams: Vec<StreamDemand>,
 }
 
-/// What a stream's slot must hold.
+/// The requirements of a stream's slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamDemand {
     /// Per port: from when its frame may be in the queue, and when the port is free of it.
@@ -35,7 +35,7 @@ pub struct StreamDemand {
     pub answer: Option<AnswerDemand>,
 }
 
-/// What a response answers, and its times.
+/// The request of a response, and its times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnswerDemand {
     /// The request.

@@ -47,7 +47,7 @@ use crate::service::{Carried, Terms};
 use crate::timeline::Timeline;
 use crate::unbounded::Unbounded;
 
-/// What the shortest frame carries.
+/// The payload of the shortest frame.
 const PAYLOAD_MIN: Bytes = Bytes::new(46);
 /// Most cycles until the slots repeat.
 const CYCLES_MAX: u64 = 1_000;
@@ -62,7 +62,7 @@ struct Cycle<'network> {
     deviation: Deviation,
     /// What one timed step may come early or late by the step of a clock's readings.
     grain: u64,
-    /// What two clocks may differ by after a cycle and a watch.
+    /// The difference of two clocks after a cycle and a watch.
     drift: u64,
     /// By how much a slot may begin too early, and too late.
     early: u64,

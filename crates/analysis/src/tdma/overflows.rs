@@ -54,7 +54,7 @@ impl Cycle<'_> {
         }
     }
 
-    /// What is between applications and the station.
+    /// The delays between applications and the station.
     fn before_station(&self, node: NodeIndex, all: &[StreamIndex], limit: u64, found: &mut Vec<Overflow>) {
         let frames = |one: &StreamIndex| match self.transmit(*one)?.max {
             0 => Some(1),

@@ -36,7 +36,7 @@ pub(super) struct Stacks {
 }
 
 impl Stacks {
-    /// What is taken as known at first: that nothing takes any time.
+    /// The values assumed at first: zero.
     fn nothing(cycle: &Cycle<'_>) -> Self {
         let network = cycle.network;
         let has = |node| network.has_stacks(node);

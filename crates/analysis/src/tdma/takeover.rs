@@ -17,7 +17,7 @@ use super::Cycle;
 use crate::result::Bounds;
 use crate::unbounded::Unbounded;
 
-/// What fails in a network with TDMA.
+/// The kinds of failures in a network with TDMA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// Stations stop, or come back.
@@ -43,10 +43,10 @@ pub enum CostRule {
     Lifetime,
 }
 
-/// What a kind of failure that is described adds to bounds.
+/// The cost of a described kind of failure in bounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailureCost {
-    /// Of what kind it is.
+    /// Its kind.
     pub failure: Failure,
     /// The rule for the cost; or why nothing is proven with such a failure.
     pub rule: Result<CostRule, Unbounded>,
@@ -55,7 +55,7 @@ pub struct FailureCost {
     pub added: Vec<Option<Duration>>,
 }
 
-/// What the failures of a description add to bounds.
+/// The cost of a description's failures in bounds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FailureCosts {
     /// The bounds of the network in which nothing fails.
@@ -73,7 +73,7 @@ impl FailureCost {
 }
 
 impl Failure {
-    /// Of which kind an event is; none if it is about traffic.
+    /// The kind of an event; none if it is about traffic.
     fn of(network: &Network, action: &TimelineAction) -> Option<Self> {
         match action {
             TimelineAction::CutCable(_) | TimelineAction::MendCable(_) => Some(Self::Links),

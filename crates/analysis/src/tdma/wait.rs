@@ -52,10 +52,10 @@ impl Cycle<'_> {
     /// Greatest wait of a stream's frame in its station's queue until its slot begins, true time.
     pub(super) fn wait(&self, number: StreamIndex) -> Option<u64> {
         if let Some(lifetime) = self.lifetime {
-            // What waits longer is lost.
+            // A frame that waits longer is lost.
             return Some(self.lived(lifetime));
         }
-        // So is what a station is given more than its slots take.
+        // So are the frames that a station gets beyond the capacity of its slots.
         self.queued(number).or_else(|| self.tdma.lifetime.map(|lifetime| self.lived(lifetime.as_ps())))
     }
 

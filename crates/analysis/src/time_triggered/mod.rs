@@ -97,7 +97,7 @@ impl Service for Timed {
 
     fn overflows(&self, plan: &Plan<'_>, found: &mut Vec<Overflow>) {
         for stream in (0..plan.network.streams.len()).map(tautwire_model::network::StreamIndex::at) {
-            // What is never sent is at no place.
+            // A stream that is never sent is at no place.
             if plan.entries_of(stream.0).is_empty() {
                 continue;
             }

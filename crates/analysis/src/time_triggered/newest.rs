@@ -17,7 +17,7 @@ use crate::virtual_link::Messages;
 /// The place of the newest message of a stream; none of other streams, and if each is certainly sent.
 pub(super) fn place(plan: &Plan<'_>, settings: &TimeTriggered, stream: StreamIndex) -> Option<Limit> {
     let link = plan.stream(stream.0).time_triggered.as_ref()?;
-    // What has no points is never sent.
+    // A link without points is never sent.
     let most = (!link.points.is_empty()).then(|| messages_a_point(plan, settings, stream, link))?;
     let limit = Limit { kind: LimitKind::NewestMessage(stream), limit: 1, needed: most };
     most.is_none_or(|most| most > 1).then_some(limit)

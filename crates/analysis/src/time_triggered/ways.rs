@@ -35,7 +35,7 @@ struct Times {
     hop: Terms,
 }
 
-/// What a proven network time wants for.
+/// The reason why network time is not proven.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Without {
     /// Its faults are not contained.

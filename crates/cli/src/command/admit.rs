@@ -144,7 +144,7 @@ fn answer_text(of: (&Network, Test), decision: &Decision) -> String {
     text
 }
 
-/// What would have fitted, for people.
+/// The text of what would have fitted.
 fn would_fit(fits: &Fits) -> String {
     let parts = [
         fits.deadline_ps.map(|ps| format!("a deadline of {}", Duration::from_ps(ps))),
@@ -161,7 +161,7 @@ fn would_fit(fits: &Fits) -> String {
 
 /// A reason for people.
 fn why((network, test): (&Network, Test), asked: &str, reason: &RefusalReason) -> String {
-    // What `bounds` counts frame by frame may be less.
+    // The bound of `bounds`, frame by frame, may be smaller.
     let by = if test == Test::Bounds { " by arrival curves" } else { "" };
     match reason {
         RefusalReason::Deadline { stream, listener, port, deadline_ps, bound_ps } => {

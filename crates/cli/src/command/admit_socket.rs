@@ -27,7 +27,7 @@ const LINE_MAX: usize = 1 << 20;
 /// How long to wait where the system has no room for a further client.
 const PAUSE: time::Duration = time::Duration::from_millis(50);
 
-/// What clients may have of the process.
+/// Limits for clients.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// How many there are at a time.

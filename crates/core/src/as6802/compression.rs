@@ -16,7 +16,7 @@ pub struct Compression {
     windows_left: u32,
     /// End of the window that is open.
     closes: Instant,
-    /// Whether it has brought a frame.
+    /// Whether a frame came in it.
     brought: bool,
     membership: u32,
     /// Since the first, picoseconds.

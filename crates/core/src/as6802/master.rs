@@ -296,7 +296,7 @@ impl SynchronisationMaster {
         }));
     }
 
-    /// Nothing has come that the state waits for.
+    /// The timeout of a state, when the awaited frame has not come.
     fn time_out(&mut self, at: Instant) {
         match self.state {
             MasterState::Flood if !self.flooded => {
@@ -417,7 +417,7 @@ impl SynchronisationMaster {
             }
             return;
         }
-        // Of the cycle in which it joined, which is not looked at.
+        // In the cycle in which it joined, which is not evaluated.
         if self.evaluated {
             return;
         }

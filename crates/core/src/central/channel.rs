@@ -16,7 +16,7 @@ pub struct ChannelTiming {
     pub retry: Duration,
 }
 
-/// What a frame carries.
+/// The contents of a frame.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Segment<M> {
     /// Session of the sender, and that of the receiver as far as the sender knows it.
@@ -201,7 +201,7 @@ mod tests {
         let first = one.poll(at(0)).expect("sent");
         assert_eq!(other.receive(&first).message, Some(1));
         one.receive(&other.poll(at(0)).expect("owed"));
-        // What was on its way to the old session counts for nothing.
+        // Messages in transit to the old session are ignored.
         one.send(2);
         let old = one.poll(at(1)).expect("sent");
         let mut other: Channel<u8> = Channel::new(TIMING, 1, at(2));

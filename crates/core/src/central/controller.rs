@@ -12,7 +12,7 @@ use tautwire_wire::srp::{FailureCode, ListenerDeclaration};
 
 use super::{Message, Pair, Share};
 
-/// What a stream needs of a bridge's port.
+/// The resources that a stream needs at a bridge's port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PathShare {
     /// The bridge.
@@ -24,7 +24,7 @@ pub struct PathShare {
 /// The way of a stream to one listener.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Path {
-    /// What it needs of the bridges.
+    /// The resources that it needs at the bridges.
     pub shares: Vec<PathShare>,
     /// The cables it passes.
     pub cables: Vec<u32>,
@@ -53,7 +53,7 @@ pub enum ControllerAction {
     Send(u32, Message),
     /// Test whether a listener can be served, and call [`Controller::tested`]; if it can, the reservation is held.
     Test(Pair),
-    /// What a listener held is free.
+    /// The resources of a listener are free.
     Free(Pair),
 }
 

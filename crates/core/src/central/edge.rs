@@ -15,7 +15,7 @@ use crate::srp::mrp::{MrpTiming, Notice, Participant};
 pub enum EdgeNote {
     /// A talker offers a stream, or does not any more.
     Talker(StreamId, bool),
-    /// What a listener declares; none if nothing any more.
+    /// The declaration of a listener; none if it is withdrawn.
     Listener(StreamId, Option<ListenerDeclaration>),
 }
 

@@ -32,7 +32,7 @@ pub enum Role {
     Node,
 }
 
-/// What waits for a node's processor.
+/// Work that waits for a node's processor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Work {
     /// A message of a node.

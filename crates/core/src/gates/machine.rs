@@ -257,7 +257,7 @@ impl Gates {
     #[must_use]
     pub fn fit(&self, class: usize, now: Instant, need: Duration) -> Fit {
         let (mut at, mut from) = (self.at, now);
-        // What starts while the gate is open needs it for an instant.
+        // A frame that starts needs the open gate for an instant.
         let need = need.max(Duration::from_ps(1));
         // Every interval of a cycle is seen once, whatever comes next.
         let mut left = 2 * self.oper.as_ref().map_or(0, |list| list.ends.len()) + 2;

@@ -193,7 +193,7 @@ pub struct GatesConfig {
     pub payload_max: [u32; 8],
     /// The device's tick; zero for none.
     pub tick: Duration,
-    /// What happens to credit.
+    /// The behaviour of credit.
     pub credit: GatedCredit,
 }
 

@@ -218,7 +218,7 @@ pub fn answer(config: &PeerDelayConfig, request: &PtpMessage, came: Instant) -> 
     PtpMessage { header, body, tlvs: alloc::vec![] }
 }
 
-/// What follows an answer that left at `left`, by this clock.
+/// The measurement by an answer that left at `left`, by this clock.
 #[must_use]
 pub fn answer_follow_up(config: &PeerDelayConfig, request: &PtpMessage, left: Instant) -> PtpMessage {
     let (time, correction) = time_fields(reading_ps(left));

@@ -40,7 +40,7 @@ pub enum AcAction {
     Send {
         /// The recipient.
         to: u16,
-        /// What.
+        /// The message.
         message: FttMessage,
     },
 }

@@ -103,7 +103,7 @@ impl AcMaster {
         if goes(consumer) || goes(stream.producer) {
             return;
         }
-        // Of before it was granted last, or ended.
+        // A message from before the last grant or end.
         if self.facts.get(&key).is_some_and(|since| number < *since) {
             return;
         }

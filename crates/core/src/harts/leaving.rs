@@ -54,7 +54,7 @@ impl AcMaster {
         let known = self.entries.get_mut(&id).and_then(|entry| Some((entry.stream?, entry)));
         let Some((stream, entry)) = known else { return self.remove_unknown(now, id, node) };
         let by_producer = node == stream.producer;
-        // What ended a request before this one comes late.
+        // A late end of an earlier request.
         let own = if by_producer { entry.produced } else { entry.number_of(node) };
         if own.is_some_and(|own| number != own && number.wrapping_sub(own) > u16::MAX / 2) {
             return;

@@ -23,7 +23,7 @@ pub struct Carried {
     pub from: u16,
     /// The consumers that it is carried to, at least one, and the neighbour of the switch towards each.
     pub consumers: BTreeMap<u16, u16>,
-    /// What it has here.
+    /// Its resources here.
     pub resources: Resources,
 }
 
@@ -33,7 +33,7 @@ pub struct SwitchMaster {
     pub(super) config: SwitchConfig,
     /// The ACMaster to which requests go now.
     pub(super) acmaster: u16,
-    /// What is carried.
+    /// The carried streams.
     pub(super) streams: BTreeMap<u16, Carried>,
     /// Of each stream and consumer the number of the last message about it.
     pub(super) heard: BTreeMap<(u16, u16), u32>,

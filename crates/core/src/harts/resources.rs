@@ -36,7 +36,7 @@ pub struct FttLink {
     pub rate: BitRate,
 }
 
-/// What the master of a switch knows of its switch.
+/// The configuration of a switch's master.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SwitchConfig {
     /// Its identifier.
@@ -55,7 +55,7 @@ pub struct SwitchConfig {
     pub links: BTreeMap<u16, FttLink>,
 }
 
-/// What a stream has in a switch.
+/// The resources of a stream in a switch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Resources {
     /// Servers, by the neighbour at the other end of their ports; none where it is synchronous, or uses the background server.
@@ -63,20 +63,20 @@ pub struct Resources {
     /// Its memory pool at each of these ports, or, where it is synchronous and comes from another switch, before the schedule;
     /// octets of the wire. None: the memory of the port.
     pub pool: Option<u32>,
-    /// What it is held to where it enters.
+    /// The policing where it enters.
     pub policing: Option<Policing>,
     /// Its place in the schedule, where it is synchronous.
     pub schedule: Option<Scheduled>,
 }
 
-/// What a stream is held to.
+/// The limits that a stream is policed by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Policing {
     /// Longest frame, destination to FCS.
     pub frame_max: u32,
     /// Least distance of frames.
     pub distance: Duration,
-    /// What becomes of early ones.
+    /// The action on early ones.
     pub violator: Violator,
     /// Memory pool of those that wait, octets of frames.
     pub pool: u32,

@@ -74,7 +74,7 @@ pub struct SynchronousScheduler {
     last: Vec<(u16, u32)>,
     /// The streams of which a message leaves its pool in the last cycle, message by message.
     relayed: Vec<u16>,
-    /// What they and those that are polled take.
+    /// The time of these and of the polled ones.
     taken: Duration,
 }
 
@@ -128,7 +128,7 @@ impl SynchronousScheduler {
         known.map(|known| *known = stream).count() > 0
     }
 
-    /// What the messages of the last cycle take together.
+    /// The total time of the messages of the last cycle.
     #[must_use]
     pub const fn taken(&self) -> Duration {
         self.taken
@@ -209,7 +209,7 @@ impl SynchronousScheduler {
         self.choose()
     }
 
-    /// Of what is ready, in order, all that fits the window.
+    /// Chooses ready messages, in order, that fit the window.
     fn choose(&mut self) -> Vec<Polled> {
         let (policy, pools) = (self.policy, &mut self.pools);
         let (mut left, mut taken) = (self.window, Duration::ZERO);

@@ -21,7 +21,7 @@ use tautwire_units::{Duration, Instant};
 
 use crate::queue::Waiting;
 
-/// What becomes of a capacity that is not used.
+/// The fate of unused capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ServerKind {
     /// It stays until the end of the period.
@@ -49,7 +49,7 @@ pub enum ServerWindow {
 pub struct ServerConfig {
     /// The server above, by its number, which is lower; none: the root.
     pub parent: Option<u16>,
-    /// What becomes of unused capacity.
+    /// The fate of unused capacity.
     pub kind: ServerKind,
     /// Octets of the wire in a period; none: as many as the line takes.
     pub capacity: Option<u32>,
@@ -78,7 +78,7 @@ pub struct ServersConfig {
     pub servers: Vec<ServerConfig>,
 }
 
-/// What a server has.
+/// The state of a server.
 #[derive(Clone, Debug)]
 struct Server<F> {
     config: ServerConfig,

@@ -234,7 +234,7 @@ fn a_server_is_installed_with_others() {
     assert_eq!(full, Err(crate::port::Discard::QueueFull), "300 octets wait");
     put(&mut port, 110, 2, 6, 100);
     assert_eq!(sent(&mut port, 120, 200), [(120, 1), (128, 3), (136, 6)]);
-    // As it is: nothing is filled up, and what waits goes on.
+    // Unchanged: nothing is replenished, and waiting frames continue.
     port.install_server(us(150), 1, server(Some(0), 200, 2, 5), Some(300));
     assert_eq!(sent(&mut port, 200, 300), [(220, 4)], "its period began at 200 us");
 }

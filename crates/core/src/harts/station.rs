@@ -34,7 +34,7 @@ pub fn entity_of(address: MacAddress) -> Option<u16> {
 /// The master of a switch's elementary cycles: it opens one after the other by its clock.
 #[derive(Clone, Debug)]
 pub struct CycleMaster {
-    /// What it polls.
+    /// The schedule of its polls.
     pub scheduler: SynchronousScheduler,
     /// Length of a cycle.
     cycle: Duration,
@@ -87,11 +87,11 @@ pub struct Opened {
     pub relayed: Vec<u16>,
     /// Messages so far that were not polled before the next of their stream came.
     pub missed: u32,
-    /// What all of it takes.
+    /// The total time of these.
     pub taken: Duration,
 }
 
-/// What has happened in a node that others may want to know.
+/// Events in a node that others may need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Happened {
     /// Its master has opened a cycle.
@@ -104,7 +104,7 @@ pub enum Happened {
         from: u16,
         /// The recipient.
         to: u16,
-        /// What.
+        /// The message.
         message: FttMessage,
     },
     /// Its switch saw that the link to a neighbour went down or came up.
@@ -122,11 +122,11 @@ pub struct Came {
     pub to: u16,
     /// The sender.
     pub from: u16,
-    /// What.
+    /// The message.
     pub message: FttMessage,
 }
 
-/// What a node knows of its ports.
+/// A node's ports.
 #[derive(Clone, Debug, Default)]
 pub struct Ports {
     /// Per port the node at the other end.

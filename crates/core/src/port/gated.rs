@@ -14,7 +14,7 @@ use crate::gates::{Fit, GateParameters, GateTime, GatedCredit, Gates, GatesConfi
 /// Octets of preamble and start delimiter.
 const PREAMBLE: u64 = 8;
 
-/// What a port has for gates.
+/// The state of a port with gates.
 #[derive(Clone, Debug)]
 pub(super) struct Gated {
     gates: Gates,
@@ -27,7 +27,7 @@ pub(super) struct Gated {
     counters: [GateCounters; 8],
 }
 
-/// What the gate of a class has counted.
+/// Counters of the gate of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GateCounters {
     /// Frames that were being sent when their gate closed (802.1Q-2022, 12.29.1.1.2).
@@ -79,7 +79,7 @@ impl<F: QueuedFrame> EgressPort<F> {
         self.gated().map(|gated| &gated.gates)
     }
 
-    /// What the gate of a class has counted; nothing without gates.
+    /// Counters of the gate of a class; zero without gates.
     #[must_use]
     pub fn gate_counters(&self, class: TrafficClass) -> GateCounters {
         self.gated().map_or(GateCounters::default(), |gated| gated.counters[class.index()])
@@ -138,7 +138,7 @@ impl<F: QueuedFrame> EgressPort<F> {
         gated.slope(class.index(), idle_slope).min(rate)
     }
 
-    /// What to do at `now`, with the line free.
+    /// The selection at `now`, with the line free.
     pub(super) fn select_gated(&mut self, now: Instant) -> Selection<F> {
         let Some(mut arbiter) = self.arbiter.take() else { return Selection::Idle };
         let selection = match &mut *arbiter {
@@ -280,7 +280,7 @@ impl<F: QueuedFrame> EgressPort<F> {
                             let end = now.saturating_add(sent);
                             let overruns = sent > need && gated.gates.close_by(class, end) < end;
                             gated.counters[class].transmission_overrun += u64::from(overruns);
-                            // What ATS held is not held by the gate.
+                            // The wait for an eligibility time is not a wait for the gate.
                             let most = now.saturating_since(waiting.eligible);
                             return held_at_most(self.transmit(class, lane, now, true), most);
                         }

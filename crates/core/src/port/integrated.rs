@@ -19,7 +19,7 @@ const INTER_PACKET_GAP: Bytes = Bytes::new(12);
 /// The same, and the octet that is being sent.
 const CUT: Bytes = Bytes::new(13);
 
-/// What a port has for time-triggered traffic.
+/// The state of a port with time-triggered traffic.
 #[derive(Clone, Debug)]
 pub(super) struct Integrated<F> {
     dispatcher: Dispatcher<F>,
@@ -140,7 +140,7 @@ impl<F: QueuedFrame> EgressPort<F> {
         self.integrated.as_ref()?.dispatcher.next_look()
     }
 
-    /// What to do at `now`.
+    /// The selection at `now`.
     pub(super) fn select_integrated(&mut self, now: Instant) -> Selection<F> {
         let Some(mut integrated) = self.integrated.take() else { return Selection::Idle };
         let selection = self.select_other(now, &mut integrated);

@@ -9,7 +9,7 @@ use tautwire_wire::srp::FailureCode;
 
 use super::class::SrClass;
 
-/// What the classes of a port hold, highest class first.
+/// The reserved bandwidth of a port's classes, highest class first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PortBandwidth {
     /// Bits in a second that the classes down to each may hold.

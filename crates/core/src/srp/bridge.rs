@@ -55,7 +55,7 @@ pub struct BridgeConfig {
     pub reservations_max: usize,
     /// Most ports on which streams are registered (others fail with code 15).
     pub fan_in_max: usize,
-    /// What VLANs do to streams at ports.
+    /// The effects of VLANs on streams at ports.
     pub vlans: VlanLimits,
     /// Where destinations are stored.
     pub addresses: AddressTable,
@@ -113,14 +113,14 @@ pub struct SrpBridge {
     declared: Vec<Declared>,
 }
 
-/// What a port declares of streams.
+/// The declarations of a port.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Declared {
     talkers: BTreeMap<StreamId, MsrpValue>,
     listeners: BTreeMap<StreamId, ListenerDeclaration>,
 }
 
-/// What changed, and is not settled.
+/// Changes that are not settled.
 struct Heard {
     /// Streams whose talkers changed at a port.
     talkers: BTreeSet<StreamId>,
@@ -215,7 +215,7 @@ impl SrpBridge {
         self.egress[port].since(&stream)
     }
 
-    /// What the classes of a port hold.
+    /// The reserved bandwidth of a port's classes.
     #[must_use]
     pub fn bandwidth(&self, port: usize) -> &PortBandwidth {
         self.egress[port].bandwidth()
@@ -381,7 +381,7 @@ impl SrpBridge {
     fn blocked(&self, egress: usize, talker: &TalkerValue) -> Option<FailureCode> {
         let class = &self.config.classes[self.class(talker)?];
         if self.talkers[egress].get(&talker.stream).is_some() {
-            // Of the talker there is another one behind this port.
+            // Another talker offers the stream behind this port.
             Some(FailureCode::STREAM_IN_USE)
         } else if self.is_boundary(egress, class) {
             let known = self.domains[egress].iter().any(|domain| domain.class == class.domain.class);

@@ -40,7 +40,7 @@ impl Pool {
     }
 }
 
-/// What is known of a stream at the port.
+/// The state of a stream at the port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Slot {
     verdict: Result<(), FailureCode>,
@@ -48,7 +48,7 @@ struct Slot {
     candidate: Option<Candidate>,
 }
 
-/// What is locked for a stream.
+/// The reservation of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Lock {
     since: Instant,

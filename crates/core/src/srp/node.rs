@@ -16,7 +16,7 @@ use super::{SrpBridge, SrpStation};
 use crate::central::EdgeBridge;
 use crate::control::{Event, Machine, Output};
 
-/// What a node has of MSRP.
+/// The part of a node in MSRP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SrpPart {
     /// A bridge that decides.
@@ -60,7 +60,7 @@ impl SrpNode {
         Self { part, vlans, ports, steps, changed: false, out: VecDeque::new() }
     }
 
-    /// What it has of MSRP.
+    /// Its part in MSRP.
     #[must_use]
     pub const fn part(&self) -> &SrpPart {
         &self.part

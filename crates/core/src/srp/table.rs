@@ -13,7 +13,7 @@ use tautwire_wire::srp::{FailureCode, StreamId};
 use super::bridge::BridgeConfig;
 use super::talkers::{TalkerRegistration, Talkers};
 
-/// What decides whether a stream is taken on.
+/// The figures by which a stream is accepted or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Figures {
     destination: (MacAddress, u16),
@@ -40,7 +40,7 @@ pub(super) struct Entry {
     figures: Figures,
 }
 
-/// What the streams that are taken on take.
+/// The resources of accepted streams.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Taken {
     streams: usize,
@@ -136,7 +136,7 @@ impl Table {
         for stream in touched {
             let Some(entry) = self.entries.get_mut(stream) else { continue };
             match talkers[entry.port].get(stream).map(Figures::of) {
-                // What it takes is counted anew below.
+                // Its resources are counted again below.
                 Some(figures) => all_again |= core::mem::replace(&mut entry.figures, figures) != figures,
                 None => {
                     all_again |= self.remove(config, stream);

@@ -27,7 +27,7 @@ use tautwire_units::{Duration, Instant};
 #[cfg(feature = "planted-faults")]
 use crate::fault::{PlantedFault, is_planted};
 
-/// What a slot may be used for.
+/// The allowed use of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Carries {
     /// Real-time frames alone.
@@ -38,7 +38,7 @@ pub enum Carries {
     Both,
 }
 
-/// What a frame is to its station.
+/// The kind of a frame at its station.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TdmaTraffic {
     /// Of a real-time stream.
@@ -87,7 +87,7 @@ pub struct Synchronisation {
     pub scheduled: Instant,
 }
 
-/// What a station does.
+/// The action of a station.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TdmaAction<F> {
     /// Sends the synchronisation frame.
@@ -115,7 +115,7 @@ pub struct CalibrationRequest {
     pub reply_offset: Duration,
 }
 
-/// What the master replies.
+/// The reply of the master.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CalibrationReply {
     /// The station that sent the request.
@@ -182,7 +182,7 @@ pub struct TdmaStation<F> {
     real_time: VecDeque<(Instant, F)>,
     ordinary: VecDeque<(Instant, F)>,
     management: VecDeque<(Instant, F)>,
-    /// Of a station that finds out how long frames travel.
+    /// Of a station that measures the travel time of frames.
     calibration: Option<Calibration>,
     /// Of a master: in no order.
     owed: Vec<Owed>,
@@ -232,7 +232,7 @@ impl<F: Copy> TdmaStation<F> {
         self.calibration = (rounds > 0).then_some(Calibration { left: rounds, made: 0, sum: 0, asked: None });
     }
 
-    /// Whether it still finds out how long frames travel.
+    /// Whether it still measures the travel time of frames.
     #[must_use]
     pub const fn is_calibrating(&self) -> bool {
         self.calibration.is_some()

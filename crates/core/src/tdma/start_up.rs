@@ -108,7 +108,7 @@ pub struct StartUpConfig {
     pub silent_heartbeats: u32,
 }
 
-/// What the server knows of a client.
+/// The server's state of a client.
 #[derive(Clone, Copy, Debug, Default)]
 struct Client {
     /// Octets that it has acknowledged; none before it has announced itself.
@@ -185,7 +185,7 @@ impl StartUp {
         self.known.iter().filter(|known| **known).count()
     }
 
-    /// It has learned how long frames travel, at `now`.
+    /// It has measured the travel time of frames, at `now`.
     pub fn calibrated(&mut self, now: Instant) {
         if self.phase == StartUpPhase::Calibrating {
             self.phase = StartUpPhase::Announced;

@@ -40,7 +40,7 @@ pub struct DispatcherConfig {
     pub slots: Vec<Slot>,
 }
 
-/// What became of a frame that was handed in.
+/// The result for a frame that was handed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held<F> {
     /// It waits for its point.
@@ -53,7 +53,7 @@ pub enum Held<F> {
     Full,
 }
 
-/// What other frames may do now.
+/// The limits for other frames now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
     /// None may begin before this reading of the clock.

@@ -19,7 +19,7 @@ pub enum Integration {
     Preemption,
 }
 
-/// What becomes of a slot for which no frame is there.
+/// The use of a slot without a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EmptySlot {
     /// It passes: nothing else begins in it.

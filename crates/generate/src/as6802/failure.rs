@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::Dice;
 
-/// What goes wrong in a network with synchronisation.
+/// The failure in a network with synchronisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum As6802Failures {
     /// Nothing.

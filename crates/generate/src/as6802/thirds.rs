@@ -14,14 +14,14 @@ const PARTS: [&str; 3] = ["a", "b", "c"];
 #[must_use]
 pub fn random_as6802_thirds(seed: u64) -> String {
     let mut dice = Dice::new(seed);
-    // One master alone counts on, but does not start.
+    // One master alone keeps its time, but does not start.
     let starts_alone = dice.chance(70);
     let members = dice.between(1, 2) + u64::from(starts_alone);
     let sizes = PARTS.map(|_| members + dice.between(0, 1));
     let cycle = dice.between(3, 8);
     let tolerance = dice.between(20, 100);
     let precision = tolerance * (6 * cycle + 200) + dice.between(1_500, 4_000);
-    // Which part is numbered how, is drawn.
+    // The numbering of the parts is drawn.
     let mut masters: Vec<String> = PARTS
         .iter()
         .zip(sizes)

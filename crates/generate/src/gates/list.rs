@@ -55,7 +55,7 @@ impl List {
             }
             1 => (Some((sum * 3 + 1, 3)), sum),
             2 => {
-                // What is behind the cycle is cut off.
+                // Entries after the end of the cycle are cut off.
                 entries.push((all, round(5_000)));
                 (Some((sum, 1)), sum)
             }

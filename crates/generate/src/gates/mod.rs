@@ -18,7 +18,7 @@ struct Class {
     selection: &'static str,
 }
 
-/// Whose time the gates follow.
+/// The clock that the gates follow.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Time {
     Free,

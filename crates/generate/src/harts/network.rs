@@ -53,7 +53,7 @@ pub fn random_harts(seed: u64) -> String {
 }
 
 fn head(dice: &mut Dice, polls: bool) -> String {
-    // What is polled must be through within its window.
+    // Polled messages must end within their window.
     let slowest = if polls { 13 } else { 43 };
     let (transmit, passage, tolerance) =
         (dice.between(3, slowest), dice.between(1, 10), dice.between(0, 2) * 50);

@@ -26,7 +26,7 @@ use crate::frame::{frame_length, wire_bits};
 use crate::network::{Network, NodeIndex, NodeKind, Stream, StreamIndex, TimelineAction, Traffic};
 use crate::virtual_link::least_bag;
 
-/// What a node has to do with the network time.
+/// The role of a node in the network time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SyncRole {
     /// A synchronisation master of this number, which is its bit of the membership.
@@ -306,7 +306,7 @@ impl Network {
         };
         // What a node is set by: how far the masters are apart, and both ways of their frames.
         let set_by = apart + 2 * error + compression + 2 * drift(2 * delay + compressed) + 2 * step;
-        // One node is set already, the other is not yet.
+        // One node is synchronised already, the other is not yet.
         let most = set_by + 2 * error + between + 2 * drift(6 * acceptance + delay) + 2 * step;
         Some(Duration::from_ps(most))
     }
@@ -418,10 +418,10 @@ impl Network {
     }
 }
 
-/// Which frames nodes follow.
+/// The compression masters whose frames nodes follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Channels {
-    /// Those of the only compression master.
+    /// A single compression master.
     One,
     /// Of several compression masters that receive the same masters' frames.
     Equal,
@@ -429,13 +429,13 @@ enum Channels {
     OneMissing,
 }
 
-/// What the precision is made of, picoseconds.
+/// The parts of the precision, picoseconds.
 struct PrecisionParts<D> {
     /// How far a clock is off after a span.
     drift: D,
-    /// By how much the permanent point of a frame is off.
+    /// The error of a frame's permanence point.
     error: u64,
-    /// By how much a compressed frame is off.
+    /// The error of a compressed frame.
     compression: u64,
     /// A step of the clock.
     step: u64,

@@ -240,7 +240,7 @@ fn add_streams(
     }
 }
 
-/// What a master sends at most.
+/// The greatest burst of a master.
 fn burst(made: &SyncCluster, settings: &TimeTriggered, number: u32) -> ArrivalCurve {
     let frame = wire_bits(PCF_PAYLOAD, false);
     let evaluation = made.evaluation(settings.precision);

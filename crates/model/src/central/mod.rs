@@ -21,11 +21,11 @@ pub struct CentralConfiguration {
     pub cuc: Option<NodeIndex>,
     /// How the CNC tests.
     pub test: CentralTest,
-    /// What the CNC takes for a message.
+    /// Processing time of the CNC for a message.
     pub cnc_processing: Delay,
-    /// What it takes for a test.
+    /// Its time for a test.
     pub computation: Delay,
-    /// What the CUC takes for a message.
+    /// Processing time of the CUC for a message.
     pub cuc_processing: Delay,
     /// Per node: what a bridge takes to apply a configuration.
     pub configuration: Vec<Delay>,

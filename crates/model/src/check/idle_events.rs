@@ -13,7 +13,7 @@ use crate::srp::StreamReservation;
 use crate::text::codes;
 use crate::text::faults::Faults;
 
-/// What streams, cables and nodes are like between the events.
+/// The state of streams, cables and nodes between the events.
 struct State {
     /// Whether a stream runs; none where only the run determines it.
     runs: Vec<Option<bool>>,

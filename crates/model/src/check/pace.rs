@@ -172,7 +172,7 @@ fn of_traffic(
     Some(Paced { what: format!("`{name}` sends a frame"), count, place })
 }
 
-/// What the mechanisms make happen again and again.
+/// The recurring events of the mechanisms.
 fn of_mechanisms(
     input: &Draft<'_>,
     topology: &Topology<'_>,

@@ -30,9 +30,9 @@ pub struct PortGates {
     pub guard: GuardPolicy,
     /// Each change of the gates happens at the first multiple of it, at or after the time in the list; zero: at that time.
     pub tick: Duration,
-    /// What happens to credit.
+    /// The behaviour of credit.
     pub credit: GatedCredit,
-    /// What the device can do; lists are within it.
+    /// The limits of the device; lists are within them.
     pub limits: GateLimits,
 }
 
@@ -47,10 +47,10 @@ pub struct GateLimits {
     pub cycle: Option<CycleTime>,
 }
 
-/// Whose time the gates of a node follow.
+/// The clock that the gates of a node follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GateClock {
-    /// That of the node's own clock.
+    /// The node's own clock.
     Free,
     /// The grandmaster's, by a clock that gPTP corrects.
     Gptp,
@@ -122,7 +122,7 @@ impl Network {
         self.ports.iter().any(|port| port.gates.is_some())
     }
 
-    /// Whose time all gates follow.
+    /// The clock that all gates follow.
     #[must_use]
     pub fn gate_clock(&self) -> GateClock {
         if self.time_triggered.is_some() {

@@ -99,7 +99,7 @@ fn payload_max(tables: &[&Node<'_>]) -> [Option<Bytes>; 8] {
 }
 
 impl GateLimits {
-    /// What the device can do.
+    /// The limits of the device.
     pub(crate) fn of(tables: &[&Node<'_>]) -> Self {
         let text = |key: &str| layered(tables, key).and_then(Node::text);
         Self {

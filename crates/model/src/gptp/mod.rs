@@ -39,7 +39,7 @@ pub struct Gptp {
 }
 
 impl Gptp {
-    /// What it does again and again in a run.
+    /// Its recurring events in a run.
     pub(crate) fn recurring(&self, nodes: usize, ports: usize) -> Vec<Recurring> {
         let sent = |log| Recurring::new("a port sends a message of `gptp`", peer_delay::interval(log), ports);
         let mut all: Vec<_> = [self.log_sync, self.log_announce, self.log_pdelay].map(sent).into();
@@ -61,7 +61,7 @@ pub struct GptpServo {
     pub integral: u16,
 }
 
-/// What a node is to gPTP.
+/// The parameters of a node in gPTP.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GptpSettings {
     /// Domain.

@@ -9,7 +9,7 @@ use tautwire_units::Duration;
 use crate::network::{Delay, Network, NodeIndex, PortIndex, StreamIndex};
 use crate::test_growth::TestGrowth;
 
-/// What an ACMaster tests a stream with.
+/// The test of an ACMaster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecidesBy {
     /// Equation 3 of the published comparison: response times, which are no bounds.
@@ -25,21 +25,21 @@ pub struct HartsAdmission {
     pub master: NodeIndex,
     /// That of its standby.
     pub standby: Option<NodeIndex>,
-    /// What streams are tested with.
+    /// The test of streams.
     pub decides_by: DecidesBy,
     /// The time after which an unanswered message is repeated.
     pub patience: Duration,
     /// The interval of the active ACMaster's keep-alive messages; its standby takes over after three intervals without one.
     pub alive: Duration,
-    /// What a node takes over a message.
+    /// Processing time of a node for a message.
     pub node: Delay,
-    /// What a switch's master takes to relay one.
+    /// Time of a switch's master to relay one.
     pub relay: Delay,
-    /// What it takes to set up a stream.
+    /// Its time to set up a stream.
     pub configure: Delay,
-    /// What the ACMaster takes over a message.
+    /// Processing time of the ACMaster for a message.
     pub handling: Delay,
-    /// What it takes to test a stream.
+    /// Its time to test a stream.
     pub test: Delay,
     /// How that grows with the links of all streams that it looks at.
     pub test_growth: TestGrowth,
@@ -62,7 +62,7 @@ pub struct ConsumerRequest {
     pub node: NodeIndex,
     /// When it sends its request.
     pub at: Duration,
-    /// When it gives its part back.
+    /// When it releases its part.
     pub release_at: Option<Duration>,
 }
 

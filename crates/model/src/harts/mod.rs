@@ -47,7 +47,7 @@ pub struct Harts {
 }
 
 impl Harts {
-    /// What it does again and again in a run.
+    /// Its recurring events in a run.
     pub(crate) fn recurring(&self, nodes: usize) -> Vec<Recurring> {
         let triggers = self.ftt.triggers.iter().flatten().count();
         let cycle = "an elementary cycle of `harts` begins at a port";

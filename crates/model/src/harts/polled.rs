@@ -54,14 +54,14 @@ pub struct RelayedStream {
     pub pool: u32,
 }
 
-/// What the switch where a reserved stream enters holds it to.
+/// The policing of a reserved stream by the switch where it enters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Police {
     /// Longest frame, destination to FCS.
     pub frame_max: Bytes,
     /// Least distance of its frames as they are received, on the switch's clock.
     pub distance: Duration,
-    /// What becomes of a frame that comes too early.
+    /// The action on a frame that comes too early.
     pub violator: Violator,
     /// Frames of the stream that may wait for their time, if early ones are reshaped.
     pub pool: u32,

@@ -37,7 +37,7 @@ pub struct ServicingThread {
     pub service: Delay,
     /// Time until it runs when a frame finds it asleep.
     pub wake_up: Delay,
-    /// What the scheduler adds to a wake-up now and then.
+    /// The occasional delay of the scheduler at a wake-up.
     pub tail: Option<Tail>,
 }
 

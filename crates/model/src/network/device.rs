@@ -55,7 +55,7 @@ pub enum Switching {
     CutThrough {
         /// Octets of the frame that must be in.
         header: Bytes,
-        /// Which may be.
+        /// The frames that may be cut through.
         frames: CutThroughFrames,
     },
 }
@@ -118,12 +118,12 @@ pub enum TieRule {
     LowestPort,
 }
 
-/// What a bridge's ATS is like.
+/// The parameters of a bridge's ATS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AtsDevice {
     /// How its queues are built.
     pub organisation: AtsOrganisation,
-    /// What makes a scheduler group.
+    /// The definition of a scheduler group.
     pub grouping: Grouping,
     /// Octets that a scheduler charges in addition to the frame (destination to FCS): 20 by the standard.
     pub charged_overhead: Bytes,

@@ -9,7 +9,7 @@ use super::{DeviceIndex, HostIndex};
 pub struct Node {
     /// Unique name.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: NodeKind,
     /// Its ports: `first..end` of [`super::Parts::ports`].
     pub ports: core::ops::Range<u32>,
@@ -17,7 +17,7 @@ pub struct Node {
     pub clock: Clock,
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeKind {
     /// A talker and listener, which never forwards.

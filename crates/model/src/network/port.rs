@@ -27,7 +27,7 @@ pub struct Port {
     pub ingress_filtering: bool,
     /// Priority of an untagged frame.
     pub default_priority: Priority,
-    /// What a received priority becomes.
+    /// The regenerated priority of each received priority.
     pub priority_regeneration: [Priority; 8],
     /// Priority to class, at egress.
     pub class_table: TrafficClassTable,

@@ -1,4 +1,4 @@
-//! What happens during a run.
+//! The events of a run.
 
 use tautwire_core::TrafficClass;
 use tautwire_core::gates::GateParameters;
@@ -13,11 +13,11 @@ use super::{ArrivalCurve, NodeIndex, PortIndex, ShaperSettings, StreamIndex, Tra
 pub struct TimelineEvent {
     /// When, in true time since the start.
     pub at: Duration,
-    /// What.
+    /// The action.
     pub action: TimelineAction,
 }
 
-/// What happens on the timeline.
+/// An action of the timeline.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TimelineAction {
     /// A stream begins (its traffic's times count from here).

@@ -95,7 +95,7 @@ pub(crate) fn least_burst(
     })
 }
 
-/// What `bits` in `span` are above `rate`, rounded up.
+/// The excess of `bits` in `span` over `rate`, rounded up.
 fn over(bits: Bits, rate: BitRate, span: Duration) -> Bits {
     let earned = u128::from(rate.as_bps()) * u128::from(span.as_ps()) / PS_PER_S;
     bits.saturating_sub(Bits::new(u64::try_from(earned).unwrap_or(u64::MAX)))
@@ -277,7 +277,7 @@ mod tests {
         let smaller = Bits::new(arrival.burst.get() - 2);
         assert!(!is_held(ArrivalCurve { burst: smaller, ..arrival }, &wire));
         let traffic = Traffic::Replay { frames };
-        // It ends: a rate below its mean does with more of a burst.
+        // The traffic is finite: a rate below its mean is possible with a larger burst.
         for rate in [1, arrival.rate.as_bps() / 2, arrival.rate.as_bps() * 2] {
             is_least(&traffic, rate, &wire);
         }

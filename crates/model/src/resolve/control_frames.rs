@@ -20,7 +20,7 @@ pub struct ControlFrames {
     pub payload_min: Bytes,
     /// Most MAC client data.
     pub payload_max: Bytes,
-    /// What the port sends of them at most; none if that is unknown.
+    /// The arrival curve of these frames; none if it is unknown.
     pub arrival: Option<ArrivalCurve>,
 }
 

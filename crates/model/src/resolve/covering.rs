@@ -73,7 +73,7 @@ pub(crate) struct TooCoarse {
 }
 
 impl TooCoarse {
-    /// What would be right.
+    /// The remedy.
     pub(crate) fn help(&self) -> String {
         self.enough.map_or_else(
             || "remove `time-quantum`: times are then exact".to_owned(),

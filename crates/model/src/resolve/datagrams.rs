@@ -147,7 +147,7 @@ fn payload_max(
 pub(crate) fn room_of(rate: BitRate, length: Duration, tagged: bool) -> Bytes {
     let overhead = HEADER_AND_FCS + Bytes::MEDIA_OVERHEAD + if tagged { TAG } else { Bytes::ZERO };
     let payload = Bytes::new((rate.bits_ceil(length).get() / 8).saturating_sub(overhead.get()));
-    // What the slot holds was rounded up.
+    // The capacity of the slot was rounded up.
     let fits = rate.duration_ceil(wire_bits(payload, tagged)) <= length;
     if fits { payload } else { Bytes::new(payload.get().saturating_sub(1)) }
 }

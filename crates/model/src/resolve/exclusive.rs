@@ -34,7 +34,7 @@ impl Exclusive {
     }
 }
 
-/// What each port keeps.
+/// The classes that each port keeps.
 pub(crate) fn of_ports(
     input: &Draft<'_>,
     topology: &Topology<'_>,

@@ -56,7 +56,7 @@ pub(crate) struct Resolved<'t, 'a> {
     pub(crate) shapers: Option<Shapers>,
 }
 
-/// What the mechanisms of a network resolve to.
+/// The resolved values of a network's mechanisms.
 #[derive(Default)]
 pub(crate) struct Mechanisms {
     pub(crate) test_bed: Option<Test>,

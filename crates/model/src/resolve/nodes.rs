@@ -23,7 +23,7 @@ pub(crate) struct Draft<'t, 'a> {
     pub(crate) name: &'a str,
     /// Its entry.
     pub(crate) node: &'a Node<'t>,
-    /// What it is.
+    /// Its kind.
     pub(crate) kind: NodeKind,
     /// Its clock.
     pub(crate) clock: Clock,

@@ -18,7 +18,7 @@ pub struct Resolving<'d, 't, 'a> {
     topology: &'d Topology<'a>,
     events: &'d [Event],
     streams: &'d mut Streams<'t, 'a>,
-    /// What each port keeps for frames of one mechanism.
+    /// The classes that each port keeps for frames of one mechanism.
     exclusive: &'d [Exclusive],
     faults: &'d mut Faults,
 }

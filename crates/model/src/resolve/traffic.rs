@@ -67,7 +67,7 @@ pub(crate) fn traffic(node: &Node<'_>, directory: &Path, faults: &mut Faults) ->
         "file" => Traffic::File { octets: node.parsed("octets")?, at: span("at") },
         "polled" => Traffic::Polled,
         "synchronisation" => Traffic::Synchronisation { cycle: Duration::ZERO },
-        // What it answers is found when all streams are known.
+        // Its request is found when all streams are known.
         "response" => Traffic::Response { to: StreamIndex(u32::MAX), turn_around: span("turn-around") },
         _ => return None,
     })

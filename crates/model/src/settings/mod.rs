@@ -55,7 +55,7 @@ impl SettingKey {
 /// A value of the text, or one that may be added to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// What it sets.
+    /// Its key.
     pub key: SettingKey,
     /// The keys that lead to it, with a stream's name for its number: `nodes.bridge.classes.5.idle-slope`.
     pub path: String,

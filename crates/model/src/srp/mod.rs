@@ -43,7 +43,7 @@ pub struct StreamReservation {
 }
 
 impl StreamReservation {
-    /// What it does again and again in a run.
+    /// Its recurring events in a run.
     pub(crate) fn recurring(&self, nodes: usize) -> Vec<Recurring> {
         let mut all = Vec::new();
         for node in &self.nodes {

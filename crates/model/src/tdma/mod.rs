@@ -34,7 +34,7 @@ pub struct Tdma {
 }
 
 impl Tdma {
-    /// What it does again and again in a run.
+    /// Its recurring events in a run.
     pub(crate) fn recurring(&self) -> Vec<Recurring> {
         let mut all = vec![Recurring::new("a slot of `tdma` begins", self.cycle, self.slots.len() + 2)];
         if let Some(start_up) = &self.start_up {

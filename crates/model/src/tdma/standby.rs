@@ -7,7 +7,7 @@
 
 use crate::network::{Network, NodeIndex, NodeKind, StreamIndex, TimelineAction};
 
-/// What is gone at a time.
+/// The cables and nodes that are gone at a time.
 #[derive(Clone, Debug, Default)]
 pub struct Gone {
     /// Cables, by their number.

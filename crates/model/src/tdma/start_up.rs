@@ -14,7 +14,7 @@ use crate::network::{Network, NodeIndex, StreamIndex};
 pub struct StartUp {
     /// The time after which a message without effect is repeated.
     pub interval: Duration,
-    /// What the master hands to each other station.
+    /// The configuration that the master sends to each other station.
     pub configuration: Bytes,
     /// Pieces of it that are sent before an acknowledgement is waited for.
     pub burst: u8,

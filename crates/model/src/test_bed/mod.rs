@@ -24,7 +24,7 @@ pub struct Test {
 /// How a station's system clock follows its interface's: a servo, once an interval, by the quickest of some readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TestClocks {
-    /// By how much it may run wrong by itself, parts in 10^9.
+    /// The error of its free-running rate, parts in 10^9.
     pub tolerance_ppb: u32,
     /// Time between two corrections.
     pub interval: Duration,
@@ -39,19 +39,19 @@ pub struct TestClocks {
 }
 
 impl TestClocks {
-    /// What it does again and again in a run.
+    /// Its recurring events in a run.
     pub(crate) fn recurring(&self, nodes: usize) -> Vec<Recurring> {
         let readings = nodes * usize::from(self.readings);
         vec![Recurring::new("a station of the test corrects its clock", self.interval, readings)]
     }
 }
 
-/// What an end system does in a test.
+/// A task of an end system in a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
     /// The end system.
     pub station: NodeIndex,
-    /// What it does.
+    /// Its kind.
     pub kind: TaskKind,
 }
 
@@ -62,7 +62,7 @@ pub enum TaskKind {
     Transmit {
         /// The route.
         route: StreamIndex,
-        /// What the messages hold.
+        /// The payload of the messages.
         payload_type: PayloadType,
     },
     /// Takes the messages of a route.

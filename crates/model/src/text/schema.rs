@@ -9,7 +9,7 @@ use tautwire_units::{BitRate, Bits, Bytes, Duration, Quantity};
 
 use super::shape::{Kind, Shape};
 
-/// What the schema is known by: no place on any network.
+/// The identifier of the schema: no place on any network.
 const ID: &str = "urn:tautwire:schema:description";
 
 /// Characters of a name: letters and digits of any language, and `_ . / -`. Written as the excluded characters,
@@ -95,7 +95,7 @@ fn quantity<Q: Quantity>(sign: &str) -> Value {
     quantity_with::<Q>(sign, "")
 }
 
-/// The same with something behind the number.
+/// The same with a text after the number.
 fn quantity_with<Q: Quantity>(sign: &str, behind: &str) -> Value {
     // The micro sign, or the Greek letter that looks like it.
     let unit = |unit: &str| unit.replace('/', "\\/").replace('µ', "[µ\u{3bc}]");

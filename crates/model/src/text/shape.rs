@@ -1,6 +1,6 @@
 //! What a part of a description may look like: the types of the grammar's tables.
 
-/// Of what kind a value is.
+/// The kind of a value.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// Any text.
@@ -58,7 +58,7 @@ pub enum Kind {
 pub struct Shape {
     /// What it describes: `a stream`.
     pub name: &'static str,
-    /// What it is for.
+    /// Its meaning.
     pub about: &'static str,
     /// Its keys, in groups that several shapes share.
     pub keys: &'static [&'static [Key]],
@@ -75,7 +75,7 @@ pub struct Key {
     pub required: bool,
     /// What holds where it is not there, if that is one value for all.
     pub default: Option<&'static str>,
-    /// Which values of its kind it takes; all.
+    /// The range of its values; all.
     pub range: Range,
     /// Its meaning.
     pub about: &'static str,
@@ -96,7 +96,7 @@ impl Range {
     /// All values of the kind.
     pub const ALL: Self = Self { min: None, max: None, step: None };
 
-    /// What is in it, in words; none if all is.
+    /// The range in words; none if there is no limit.
     pub fn words(&self) -> Option<String> {
         let bounds = match (self.min, self.max) {
             (Some(min), Some(max)) => Some(format!("from {min} to {max}")),
@@ -117,7 +117,7 @@ impl Key {
         Self { name, kind, required: false, default: None, range: Range::ALL, about }
     }
 
-    /// The same, with what holds where it is not there.
+    /// The same, with a default.
     #[must_use]
     pub const fn or(self, default: &'static str) -> Self {
         Self { default: Some(default), ..self }
@@ -179,7 +179,7 @@ impl Kind {
         })
     }
 
-    /// What is expected, in words.
+    /// The expected value, in words.
     pub fn describe(&self) -> String {
         match self {
             Self::Text => "a text".to_owned(),

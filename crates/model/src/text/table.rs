@@ -14,7 +14,7 @@ use super::shape::Kind;
 use super::tree::{Key, Node, Place, Value};
 use super::{codes, form};
 
-/// What the elements of a list within a cell are apart by.
+/// The separators of a list's elements within a cell.
 const LIST: [char; 4] = [' ', ',', '\t', '\u{a0}'];
 
 static GRAMMAR: Kind = Kind::Object(&STREAM);

@@ -34,14 +34,14 @@ pub struct TimeTriggered {
     pub integration_cycle: Duration,
     /// How other traffic makes room.
     pub integration: Integration,
-    /// What becomes of a slot without a frame.
+    /// The use of a slot without a frame.
     pub empty_slot: EmptySlot,
     /// Time at the beginning of every raster cycle in which no other traffic begins.
     pub raster: Option<Raster>,
 }
 
 impl TimeTriggered {
-    /// What it does again and again in a run.
+    /// Its recurring events in a run.
     pub(crate) fn recurring(self, nodes: usize, ports: usize) -> Vec<Recurring> {
         let mut all = vec![Recurring::new("a clock is corrected", self.integration_cycle, nodes)];
         let cycle = |raster: Raster| Recurring::new("a cycle of the raster begins", raster.cycle, ports);
@@ -59,7 +59,7 @@ pub struct Raster {
     pub window: Duration,
 }
 
-/// Whose time the application of a talker follows.
+/// The clock that the application of a talker follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Release {
     /// Its own clock: a frame waits up to a period for its dispatch point.
@@ -75,7 +75,7 @@ pub struct TimeTriggeredLink {
     pub id: u16,
     /// Distance of its dispatch points.
     pub period: Duration,
-    /// Whose time its application follows.
+    /// The clock that its application follows.
     pub release: Release,
     /// Whether it goes over two networks; the listener takes the first copy of each period.
     pub redundant: bool,
@@ -510,7 +510,7 @@ fn collisions(line: &[(StreamIndex, u32, Window)], faults: &mut Vec<ScheduleFaul
     }
 }
 
-/// What a step of a clock's readings may add.
+/// By how much a step of a clock's readings may delay.
 fn slack(clock: &Clock) -> Duration {
     if clock.tolerance_ppb == 0 && clock.granularity.as_ps() <= 1 {
         return Duration::from_ps(1);

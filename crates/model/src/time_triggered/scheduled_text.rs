@@ -27,7 +27,7 @@ pub fn with_dispatch_points(name: &str, text: &str, network: &Network) -> Option
         copied = end(node);
     }
     scheduled.push_str(text.get(copied..)?);
-    // What cannot be read back as meant is not given out.
+    // A text that cannot be read back with the same result is not returned.
     let read = load_text(name, &scheduled).network?;
     let points = |network: &Network| {
         let links = network.streams.iter().map(|stream| stream.time_triggered.clone());

@@ -34,7 +34,7 @@ pub(crate) struct Header {
     pub(crate) cut: CutOff,
 }
 
-/// What a captured frame had and its capture has not.
+/// Properties of a captured frame that are missing in its capture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CutOff {
     pub(crate) addresses: bool,

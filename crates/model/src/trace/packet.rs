@@ -44,7 +44,7 @@ pub(super) struct Packet<'o> {
     pub(super) fcs: u32,
     /// Type of the link.
     pub(super) link: u16,
-    /// What was captured.
+    /// The captured octets.
     pub(super) octets: &'o [u8],
 }
 

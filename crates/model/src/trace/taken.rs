@@ -72,7 +72,7 @@ fn is_alone(stream: &Node<'_>, what: What, faults: &mut Faults) -> bool {
     alone
 }
 
-/// What is to be taken.
+/// The values to take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct What {
     addresses: bool,
@@ -188,7 +188,7 @@ impl std::fmt::Display for Shown {
     }
 }
 
-/// What all frames have; none if they have nothing of the kind.
+/// The common value of all frames; none if they have none.
 fn common<T: Copy + PartialEq + std::fmt::Display>(
     frames: &[Frame],
     what: &str,

@@ -16,10 +16,10 @@ use crate::network::{Network, NodeIndex, NodeKind, PortIndex, Stream};
 
 /// The largest jitter that an end system may have, whatever its links (ARINC 664 part 7, 3.2.4.3).
 pub const JITTER_LIMIT: Duration = Duration::from_us(500);
-/// What of it the end system itself may take.
+/// The part of it that the end system itself may use.
 pub(crate) const JITTER_OF_STATION: Duration = Duration::from_us(40);
 
-/// What a stream is held to as a virtual link.
+/// The limits of a stream as a virtual link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VirtualLink {
     /// Identifier, and the last two octets of the destination address.
@@ -34,7 +34,7 @@ pub struct VirtualLink {
     pub buffer: LinkBuffer,
     /// Whether the end system keeps the BAG; without that it babbles.
     pub regulated: bool,
-    /// What the switches police; none if they do not.
+    /// The policing of the switches; none if they do not police.
     pub policing: Option<Policing>,
     /// SkewMax, if it goes over both networks.
     pub skew_max: Option<Duration>,
@@ -43,11 +43,11 @@ pub struct VirtualLink {
 /// How switches police a virtual link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policing {
-    /// What is charged.
+    /// The unit in which it is charged.
     pub account: Account,
     /// Jitter that the first switch grants.
     pub jitter: Duration,
-    /// What every further switch grants more.
+    /// The additional jitter that every further switch allows.
     pub jitter_step: Duration,
 }
 

@@ -30,7 +30,7 @@ struct Babble {
     count: u32,
 }
 
-/// Whose frames a faulty node makes.
+/// The frames that a faulty node makes.
 #[derive(Clone, Copy)]
 pub(super) struct Identity<'n> {
     pub(super) cluster: &'n SyncCluster,

@@ -52,7 +52,7 @@ struct Node {
     cycle: Option<Cycle>,
     /// Indices of the clusters that its own one follows, the highest first.
     above: Vec<u16>,
-    /// What its machine has found of cliques.
+    /// The cliques that its machine has detected.
     detected: CliquesDetected,
     seen: NodeTime,
 }
@@ -86,7 +86,7 @@ pub(crate) fn attach(network: &Network) -> Option<Attached<'_>> {
 }
 
 impl As6802<'_> {
-    /// What the line before a port adds to a transparent clock.
+    /// The delay that the line before a port adds to a transparent clock.
     fn line_before(&self, port: PortIndex) -> Duration {
         let links = self.network.ports[port.index()].links.expect("a port with a cable");
         let link = &self.network.links[links.ingress.index()];

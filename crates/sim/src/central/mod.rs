@@ -53,9 +53,9 @@ struct Central<'n> {
 
 /// State of a node in addition to its machine.
 struct Node {
-    /// What it is at, and until when.
+    /// Its present work, and until when.
     doing: Option<(SimTime, Work)>,
-    /// It is at nothing and something waits, since then.
+    /// It is idle while work waits, since this time.
     idle: Option<SimTime>,
     /// Of a bridge: the listeners for which it holds a reservation, by port and stream.
     held: BTreeMap<(u16, u32), BTreeSet<u32>>,

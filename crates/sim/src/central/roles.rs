@@ -13,7 +13,7 @@ use crate::refusal::Refusal;
 use crate::srp::{Request, RungEvent};
 
 impl Central<'_> {
-    /// What a node takes for a piece of work.
+    /// Processing time of a node for a piece of work.
     pub(super) fn time_of(&mut self, node: NodeIndex, work: &Work) -> Duration {
         let settings = self.settings;
         let delay = match work {

@@ -27,7 +27,7 @@ pub trait AdmissionControl {
     fn release(&mut self, stream: StreamIndex);
 }
 
-/// What a CNC knows of what is held.
+/// The reserved resources in a CNC.
 pub(super) struct Test {
     /// By port and stream: for which listeners, in which class, bits in a second.
     held: BTreeMap<(PortIndex, u32), (BTreeSet<u32>, usize, u64)>,
@@ -96,7 +96,7 @@ impl Test {
         Ok(())
     }
 
-    /// What a listener held is free.
+    /// The resources of a listener are released.
     pub(super) fn release(&mut self, network: &Network, pair: Pair) {
         self.held.retain(|(_, stream), (listeners, ..)| {
             if *stream == pair.stream {
@@ -128,7 +128,7 @@ impl Test {
         }
     }
 
-    /// What a port's classes hold.
+    /// The reserved bandwidth of a port's classes.
     fn bandwidth(&self, network: &Network, port: PortIndex) -> PortBandwidth {
         let reservation = network.srp.as_ref().expect("stream reservation");
         let links = network.ports[port.index()].links.expect("a port on the way of a stream");

@@ -34,13 +34,13 @@ pub struct Frame {
     pub ether_type: EtherType,
     /// All behind the type, without padding.
     pub octets: Vec<u8>,
-    /// What else its receivers know of it.
+    /// Further information for its receivers.
     pub metadata: Metadata,
     /// Its addresses, if they are not its stream's.
     pub addresses: Option<Addresses>,
 }
 
-/// What receivers know of a frame that its octets do not hold.
+/// Information for receivers of a frame that its octets do not contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Metadata {
     /// Source and destination, by the numbers of the protocol: Ethernet addresses of protocols that send frames of
@@ -89,12 +89,12 @@ struct OfStream {
     most: usize,
 }
 
-/// What a frame holds.
+/// The contents of a frame.
 #[derive(Debug)]
 struct Standing {
     number: u32,
     frame: Rc<Frame>,
-    /// What is known of the copies that left by hops.
+    /// The copies that left by hops.
     left: Vec<Left>,
 }
 
@@ -102,7 +102,7 @@ struct Standing {
 #[derive(Debug)]
 struct Left {
     hop: u32,
-    /// What left, if the bridge wrote into it.
+    /// The transmitted contents, if the bridge wrote into them.
     written: Option<Rc<Frame>>,
     /// When its time-stamp point passes the receiver.
     comes: SimTime,

@@ -51,7 +51,7 @@ pub trait PlugIn: Sync {
     fn attach<'n>(&self, network: &'n Network) -> Option<Attached<'n>>;
 }
 
-/// What a mechanism is to a run of one network.
+/// A mechanism in a run of one network.
 pub trait Attachment {
     /// One node's part.
     type Machine: Machine + Clone;
@@ -79,7 +79,7 @@ pub trait Attachment {
         self.ports(node).into_iter().filter_map(|port| self.stream(port)).collect()
     }
 
-    /// Which of them carries a frame.
+    /// The stream that carries a frame.
     fn carrier(&self, node: NodeIndex, output: &Output) -> StreamIndex {
         self.stream(self.ports(node)[output.port]).expect("a port of a machine has a stream")
     }

@@ -27,7 +27,7 @@ pub(crate) struct Parts<'n, A> {
     pub(super) attachment: A,
 }
 
-/// What makes a runner of it.
+/// Makes a runner of a mechanism.
 pub(crate) trait Make<'n> {
     /// `is_held`: each machine is held to its contract.
     fn make(self: Box<Self>, clocks: &[LocalClock], seed: u64, is_held: bool) -> Box<dyn Runner + 'n>;
@@ -133,7 +133,7 @@ pub(crate) trait Runner {
         let _ = plane;
     }
 
-    /// What was observed.
+    /// Writes the observations.
     fn finish(self: Box<Self>, observation: &mut Observation);
 }
 

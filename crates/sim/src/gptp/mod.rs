@@ -26,7 +26,7 @@ use crate::result::Observation;
 
 use discipline::Discipline;
 
-/// What was observed of a node's time.
+/// Observations of a node's time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClockObservation {
     /// The node.
@@ -45,7 +45,7 @@ pub struct ClockObservation {
     pub corrected: Option<CorrectedObservation>,
 }
 
-/// What was observed of a corrected clock.
+/// Observations of a corrected clock.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CorrectedObservation {
     /// Its reading, less that of its grandmaster's clock, in samples after the warm-up.
@@ -62,7 +62,7 @@ struct Gptp<'n> {
     next_sample: SimTime,
 }
 
-/// What is seen of a node.
+/// The observed state of a node.
 #[derive(Default)]
 struct Node {
     offset: SignedMoments,

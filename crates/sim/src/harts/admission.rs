@@ -21,7 +21,7 @@ use crate::options::StreamPart;
 use crate::plan::NONE;
 use crate::refusal::{Limit, Refusal};
 
-/// What an application does.
+/// An action of an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asking {
     Request,

@@ -18,7 +18,7 @@ use crate::control::Plane;
 /// Cycles of a master of which it is known when their messages were released.
 const CYCLES_NOTED: usize = 256;
 
-/// What is seen of the cycles at a node.
+/// The observed cycles at a node.
 pub(super) struct AtNode {
     pub(super) master: MasterObservation,
     pub(super) listening: ListeningObservation,

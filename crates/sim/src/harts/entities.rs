@@ -19,11 +19,11 @@ struct Entity {
     inbox: VecDeque<FttMessage>,
     /// Streams that are to be tested, with the consumer that is new.
     tests: VecDeque<(FttStream, u16)>,
-    /// What it works at, until then.
+    /// Its present work, until this time.
     work: Option<(SimTime, Work)>,
 }
 
-/// What an entity works at.
+/// The work of an entity.
 pub(super) enum Work {
     Message(FttMessage),
     Test(FttStream, u16),
@@ -92,7 +92,7 @@ impl Entities {
 /// Octets that a delay of a message counts.
 pub(super) const OCTETS: u64 = 64;
 
-/// What an entity of this kind takes.
+/// The processing time of an entity of this kind.
 pub(super) fn delay_of<'s>(
     settings: &'s tautwire_model::harts::admission::HartsAdmission,
     is_acmaster: bool,

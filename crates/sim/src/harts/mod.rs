@@ -47,7 +47,7 @@ const PAYLOAD_MIN: Bytes = Bytes::new(46);
 struct Run<'n> {
     network: &'n Network,
     harts: &'n Harts,
-    /// What an ACMaster tests with.
+    /// The test of an ACMaster.
     harts_test: Option<HartsTest>,
     nodes: Vec<AtNode>,
     /// Machines of nodes that are stopped.

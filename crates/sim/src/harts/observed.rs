@@ -5,7 +5,7 @@ use tautwire_units::{BitRate, Duration};
 
 use crate::control::CycleFrame;
 
-/// What was observed of masters and nodes.
+/// Observations of masters and nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HartsObservation {
     /// Switches that send trigger messages.
@@ -14,7 +14,7 @@ pub struct HartsObservation {
     pub nodes: Vec<ListeningObservation>,
     /// Requests of central admission, one for each talker and listener.
     pub requests: Vec<RequestObservation>,
-    /// What happened to them, in order of time.
+    /// Events of the requests, in order of time.
     pub ladder: Vec<AdmissionRung>,
     /// The ACMaster and its standby at the end.
     pub acmasters: Vec<MasterState>,
@@ -60,7 +60,7 @@ pub struct SwitchLink {
     pub reserved: BitRate,
 }
 
-/// One thing that happened.
+/// One event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AdmissionRung {
     /// When, true time since the start.
@@ -69,11 +69,11 @@ pub struct AdmissionRung {
     pub node: NodeIndex,
     /// The stream; of what is about none, a number that no stream has.
     pub stream: StreamIndex,
-    /// What.
+    /// The event.
     pub event: AdmissionEvent,
 }
 
-/// What happens to a request.
+/// An event of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AdmissionEvent {
     /// An application sends a request.

@@ -17,7 +17,7 @@ pub(super) struct Interface {
     pub(super) sent_at: SimTime,
     /// Received frames that wait, per class; the first queue for all where it knows no classes.
     pub(super) queues: [VecDeque<Taken>; 8],
-    /// What is being brought in.
+    /// The frame that is being transferred.
     pub(super) coming: Option<Taken>,
     /// In memory, untold.
     pub(super) untold: Vec<Taken>,

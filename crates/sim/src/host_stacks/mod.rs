@@ -78,7 +78,7 @@ struct Taken {
     is_answered: Option<bool>,
 }
 
-/// What an application observes.
+/// Observations of an application.
 #[derive(Default)]
 struct Application {
     seen: ApplicationObservation,

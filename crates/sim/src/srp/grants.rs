@@ -19,7 +19,7 @@ use super::reservation::RungEvent;
 use crate::control::{Plane, Shut};
 use crate::plan::index;
 
-/// What reserved classes grant in a run.
+/// The effects of reserved classes in a run.
 pub(super) struct Grants {
     /// Per reserved class of the network: the streams that are granted.
     granted: Vec<BTreeSet<StreamIndex>>,
@@ -27,7 +27,7 @@ pub(super) struct Grants {
     talker_ports: Vec<Vec<PortIndex>>,
     /// Per ATS scheduler of the network: streams with reservations behind it; none if others than reserved streams pass it.
     regulated: Vec<Option<BTreeSet<(StreamIndex, PortIndex)>>>,
-    /// What is not yet done.
+    /// Pending changes.
     changes: VecDeque<Change>,
 }
 

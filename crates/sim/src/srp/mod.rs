@@ -264,7 +264,7 @@ impl Attachment for Srp<'_> {
 }
 
 impl Srp<'_> {
-    /// What was observed.
+    /// Writes the observations.
     pub(crate) fn write_to(self, observation: &mut Observation) {
         observation.reservations = self.ladders.observations(self.settings);
         observation.vlan_registrations = self.vlans.map_or_else(Vec::new, Vlans::observations);

@@ -16,7 +16,7 @@ use crate::random::{Purpose, Random};
 
 /// State of a node in addition to its machine.
 pub(super) struct Node {
-    /// What its software takes.
+    /// Draws of its software's times.
     pub(super) random: Random,
     /// Reserved streams that it talks, and those that it sends now.
     pub(super) talks: Vec<u32>,
@@ -29,7 +29,7 @@ pub(super) struct Node {
     reserved: BTreeSet<(usize, StreamId)>,
 }
 
-/// What is drawn for a node that begins.
+/// The drawn values of a node that starts.
 pub(super) struct Drawn {
     /// When the steps of its timers begin, after it.
     phase: Duration,

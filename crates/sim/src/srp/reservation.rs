@@ -9,27 +9,27 @@ use tautwire_units::{BitRate, Bits, Duration};
 
 use crate::central::ControlNote;
 
-/// What was observed of one reserved stream.
+/// Observations of one reserved stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReservationObservation {
     /// The stream.
     pub stream: StreamIndex,
-    /// What happened, in order of time.
+    /// Events, in order of time.
     pub ladder: Vec<Rung>,
 }
 
-/// One thing that happened.
+/// One event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rung {
     /// When, true time since the start.
     pub at: Duration,
     /// Where.
     pub node: NodeIndex,
-    /// What.
+    /// The event.
     pub event: RungEvent,
 }
 
-/// What happens to a reservation.
+/// An event of a reservation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RungEvent {
     /// The talker's application offers the stream.
@@ -173,7 +173,7 @@ impl RungEvent {
     }
 }
 
-/// What a bridge took to pass a stream's declarations on.
+/// The time of a bridge to pass a stream's declarations on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BridgeDelays {
     /// The bridge.

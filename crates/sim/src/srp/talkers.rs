@@ -54,7 +54,7 @@ impl Srp<'_> {
         let frames = self.settings.streams[stream as usize].stream;
         let state = &mut self.nodes[node.index()];
         let held = state.held.get(&stream).copied();
-        // What promised no more than it has sent is not sent again.
+        // A stream that has sent all that it promises is not sent again.
         let spent = held == Some(Instant::MAX);
         if ready == state.sends.contains(&stream) || (ready && spent) {
             return;

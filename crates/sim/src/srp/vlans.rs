@@ -71,7 +71,7 @@ impl Vlans {
         }
     }
 
-    /// What was observed, by port and VLAN.
+    /// The observations, by port and VLAN.
     pub(super) fn observations(self) -> Vec<VlanObservation> {
         self.seen.into_values().collect()
     }

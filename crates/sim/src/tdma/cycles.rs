@@ -18,7 +18,7 @@ pub(crate) const MOST: usize = 1_000;
 /// Cycles of which it is not yet known whether they are kept: as many passings of a station are remembered.
 pub(crate) const RECENT: usize = 256;
 
-/// What became of a slot in one cycle.
+/// The use of a slot in one cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlotFate {
     /// It is not of this cycle.

@@ -36,7 +36,7 @@ pub(crate) fn attach(network: &Network) -> Option<Attached<'_>> {
     Some(Attached(Box::new(Parts { network })))
 }
 
-/// What makes it of a run's clocks and seed.
+/// Makes it from a run's clocks and seed.
 struct Parts<'n> {
     network: &'n Network,
 }
@@ -128,7 +128,7 @@ impl<'n> Tdma<'n> {
         plane.send(stream, frames::synchronisation(opening), payload);
     }
 
-    /// What a station is that takes a frame.
+    /// The kind of a frame that a station takes.
     fn traffic(&self, stream: StreamIndex) -> TdmaTraffic {
         match self.network.streams[stream.index()].traffic {
             Traffic::Protocol => TdmaTraffic::Management,

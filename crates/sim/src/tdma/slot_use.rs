@@ -49,7 +49,7 @@ pub(crate) struct SlotUse {
     own: Vec<Vec<usize>>,
     /// Per node: slots that passed without use, when and in which cycle, and missed by none yet.
     passings: Vec<VecDeque<(SimTime, u32, usize)>>,
-    /// By whose synchronisation frames it was, and when.
+    /// The station that opened it, and when.
     opener: Option<(u32, SimTime)>,
     /// The longest time from the last cycle that the master opened to the first one of the standby.
     pub(crate) takeover: Option<Duration>,
@@ -229,7 +229,7 @@ impl SlotUse {
     }
 }
 
-/// What is known of a slot when a cycle begins.
+/// The state of a slot when a cycle begins.
 fn due(owned: &OwnedSlot, cycle: u32) -> SlotFate {
     let is_due = cycle % owned.slot.period == owned.slot.phase;
     if is_due { SlotFate::Unknown } else { SlotFate::Elsewhere }

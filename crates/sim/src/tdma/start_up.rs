@@ -25,7 +25,7 @@ use crate::random::{Purpose, Random};
 /// The least payload of a frame.
 const PAYLOAD_MIN: usize = 46;
 
-/// What was observed of a station's start-up.
+/// Observations of a station's start-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StartUpObservation {
     /// The node.
@@ -56,7 +56,7 @@ struct Station {
     machine: StartUp,
     calibrates: bool,
     running_at: Option<SimTime>,
-    /// Whether it runs now; what ran when its node stopped.
+    /// Whether it runs now; and the streams that ran when its node stopped.
     runs: bool,
     paused: Vec<StreamIndex>,
     returns: u32,

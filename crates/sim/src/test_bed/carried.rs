@@ -17,7 +17,7 @@ use crate::statistics::is_redundant;
 /// Wrong bits in the octets of a message: places and masks.
 pub(super) type WrongBits = Vec<(u16, u8)>;
 
-/// What a frame carries.
+/// The message that a frame carries.
 #[derive(Clone, Debug)]
 pub(super) struct Carried {
     pub(super) message: TestMessage,
@@ -29,7 +29,7 @@ pub(super) struct Carried {
 /// A route that carries messages.
 pub(super) struct Route {
     id: u32,
-    /// Whether it sends on what comes by another.
+    /// Whether it relays the messages of another route.
     pub(super) is_relayed: bool,
     /// That other route.
     pub(super) answers: Option<StreamIndex>,
@@ -44,9 +44,9 @@ pub(super) struct Route {
     listeners: Vec<u32>,
     /// By place: octets of the message.
     lengths: Vec<u32>,
-    /// By place: what is relayed; none if that is no message.
+    /// By place: the sequence number that is relayed; none if that is no message.
     sequences: Vec<Option<u32>>,
-    /// By place: what is wrong in it.
+    /// By place: its wrong bits.
     pub(super) wrong: BTreeMap<u32, WrongBits>,
     /// Listeners behind their ports, and frames on their way through their hosts.
     pub(super) in_host: BTreeSet<(u32, u32)>,

@@ -190,7 +190,7 @@ impl<'run> TestBed<'run> {
 
     /// A copy of a frame did not come to these listeners of its stream.
     fn lose(&mut self, stream: u32, number: u32, listeners: &[u32], reason: DropReason) {
-        // Of a copy that comes second nothing is lost.
+        // The loss of a second copy is no loss.
         if reason == DropReason::Eliminated {
             return;
         }
@@ -208,7 +208,7 @@ impl<'run> TestBed<'run> {
         self.network.receives_behind_port(self.network.streams[stream as usize].listeners[listener as usize])
     }
 
-    /// What the taps see of a transmission.
+    /// Records a transmission at the taps.
     fn capture(&mut self, sent: &Transmission) {
         let egress = PortIndex(sent.port);
         let link = self.network.ports[egress.index()].links.map(|links| links.egress);

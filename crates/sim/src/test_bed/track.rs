@@ -30,7 +30,7 @@ pub struct LogEntry {
     pub header: Result<TestMessage, WireError>,
 }
 
-/// What a test observed.
+/// Observations of a test.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TestObservation {
     /// Per transmit task.
@@ -50,7 +50,7 @@ pub struct ClockOffsets {
     pub offset: Moments,
 }
 
-/// What became of the messages of one transmit task.
+/// The fates of the messages of one transmit task.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MessageObservation {
     /// Number of the task, which is their identifier.
@@ -77,7 +77,7 @@ pub struct MessageObservation {
     pub links: Vec<LinkObservation>,
 }
 
-/// What was observed of messages on one link of their way.
+/// Observations of messages on one link of their path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkObservation {
     /// The route.
@@ -98,7 +98,7 @@ pub struct LinkObservation {
     pub receive_period: SignedMoments,
 }
 
-/// What a tap saw of a stream.
+/// Observations of a stream at a tap.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CaptureObservation {
     /// Number of the task.

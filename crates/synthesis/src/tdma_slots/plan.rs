@@ -43,7 +43,7 @@ pub struct PlannedSlot {
     pub offset: Duration,
     /// Its length.
     pub length: Duration,
-    /// What it carries.
+    /// The kind of its traffic.
     pub carries: Carries,
     /// Used in every so many cycles.
     pub every: u32,

@@ -17,12 +17,12 @@ pub struct SlotPassage {
     pub until: Duration,
 }
 
-/// What a station may send in one of its slots.
+/// The frames that a station may send in one of its slots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transfer {
     /// The station.
     pub owner: u32,
-    /// What of it.
+    /// The kind of its traffic.
     pub carries: Carries,
     /// How long its longest frame takes on the wire, gap included: the least length of a slot.
     pub length: Duration,
@@ -35,9 +35,9 @@ pub struct Transfer {
 /// A response to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
-    /// What the request is sent as, an index of the transfers.
+    /// The transfer of the request, an index.
     pub request: usize,
-    /// What the response is sent as.
+    /// The transfer of the response.
     pub response: usize,
     /// From the start of the request's slot until the response may be sent, at the latest.
     pub ready: Duration,
@@ -85,13 +85,13 @@ pub struct Opening {
 /// A stream that is neither a request nor a response, and needs a slot of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alone {
-    /// What it is sent as.
+    /// Its transfer.
     pub transfer: usize,
     /// How far apart its slots may be, so that its deadline holds; none: every cycle has one.
     pub apart_max: Option<Duration>,
 }
 
-/// What slots are planned for.
+/// The input of the planner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotProblem {
     /// Step of all offsets and of the cycle.

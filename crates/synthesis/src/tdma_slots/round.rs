@@ -152,7 +152,7 @@ impl Round {
         })
     }
 
-    /// What these round trips cost.
+    /// The cost of these round trips.
     pub(super) fn cost(&self, problem: &SlotProblem, gap: Duration) -> Cost {
         Cost::of(self.round_trips(problem, gap).map(|(pair, round_trip)| (problem.pairs[pair], round_trip)))
     }

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use crate::error::{WireError, split};
 use crate::srp::{FailureCode, ListenerDeclaration};
 
-/// One listener of one stream: what is admitted or refused.
+/// One listener of one stream: the unit of admission and refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pair {
     /// The stream.
@@ -19,7 +19,7 @@ pub struct Pair {
     pub listener: u32,
 }
 
-/// What a listener needs of a port.
+/// The bandwidth that a listener needs of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Share {
     /// Port of the bridge.

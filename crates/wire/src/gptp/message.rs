@@ -44,7 +44,7 @@ pub enum PtpBody {
     FollowUp(PtpTimestamp),
     /// When the answer was sent.
     PdelayRespFollowUp(RespBody),
-    /// Which clock the sender follows.
+    /// The clock that the sender follows.
     Announce(AnnounceBody),
     /// To a neighbour's port; its contents are TLVs.
     Signaling(PortIdentity),
@@ -77,7 +77,7 @@ pub struct ClockQuality {
     pub variance: u16,
 }
 
-/// Which clock the sender follows (10.6.3).
+/// The clock that the sender follows (10.6.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AnnounceBody {
     /// Time of sending; zero in gPTP.

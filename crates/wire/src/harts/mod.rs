@@ -14,7 +14,7 @@ mod layout;
 /// EtherType of these messages.
 pub const FTT: EtherType = EtherType(0x88b5);
 
-/// What is reserved for a stream.
+/// The kind of a reservation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FttStream {
     /// Identifier, unique in the network.
@@ -40,7 +40,7 @@ pub struct FttStream {
 pub struct FttTerms {
     /// The shared server below which its servers are, by its number in every switch; none: the root.
     pub parent: Option<u8>,
-    /// What becomes of capacity that is not used.
+    /// The fate of unused capacity.
     pub kind: FttServerKind,
     /// Capacity of its servers in octets of the wire, and their period in elementary cycles.
     pub server: Option<(u32, u16)>,
@@ -77,7 +77,7 @@ impl FttTerms {
     };
 }
 
-/// What becomes of capacity that a server does not use.
+/// The fate of a server's unused capacity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FttServerKind {
     /// It stays until the end of the period.
@@ -85,7 +85,7 @@ pub enum FttServerKind {
     Deferrable = 0,
     /// It is lost as soon as nothing waits.
     Polling = 1,
-    /// What is taken comes back a period later.
+    /// Consumed capacity comes back a period later.
     Sporadic = 2,
 }
 
@@ -101,7 +101,7 @@ pub enum FttFurther {
     Background = 2,
 }
 
-/// What becomes of a frame that comes too early.
+/// The action on a frame that comes too early.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FttPolicing {
     /// It goes on.
@@ -329,7 +329,7 @@ pub enum FttMessage {
         to: u32,
         /// How many facts there were.
         number: u32,
-        /// Which of its accounts ends.
+        /// The number of the account that ends.
         account: u16,
         /// Of all grants, requests and refusals, entry by entry.
         digest: u64,
@@ -338,7 +338,7 @@ pub enum FttMessage {
     Survey {
         /// Its identifier.
         master: u16,
-        /// Which of its questions this is.
+        /// The number of this survey.
         account: u16,
     },
     /// From a switch that is surveyed: it carries this.

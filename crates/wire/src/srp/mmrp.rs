@@ -7,7 +7,7 @@ use super::pdu::AttributeValue;
 use crate::error::WireError;
 use crate::{EtherType, MacAddress};
 
-/// What MMRP declares.
+/// The attributes of MMRP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MmrpValue {
     /// All groups (0) or all unregistered groups (1).

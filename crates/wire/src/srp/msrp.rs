@@ -85,7 +85,7 @@ pub enum MsrpType {
     Domain,
 }
 
-/// What MSRP declares.
+/// The attributes of MSRP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MsrpValue {
     /// A stream that can be had.

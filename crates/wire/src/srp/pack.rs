@@ -18,7 +18,7 @@ pub const PDU_OCTETS_MAX: usize = 1_500;
 pub struct Entry<V> {
     /// The value.
     pub value: V,
-    /// What happens to it.
+    /// Its event.
     pub event: AttributeEvent,
     /// The listener's declaration, for listeners.
     pub declaration: Option<ListenerDeclaration>,

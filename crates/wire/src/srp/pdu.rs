@@ -94,7 +94,7 @@ pub struct Vector<V> {
 pub struct Declared<V> {
     /// The value.
     pub value: V,
-    /// What happens to it.
+    /// Its event.
     pub event: AttributeEvent,
     /// The listener's declaration, for listeners.
     pub declaration: Option<ListenerDeclaration>,

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use crate::EtherType;
 use crate::error::{WireError, split};
 
-/// What an RTmac frame carries.
+/// The contents of an RTmac frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RtmacHeader {
     /// A frame of the TDMA discipline: [`crate::TdmaFrame`].

@@ -38,11 +38,11 @@ pub struct Choices {
 pub struct ClockChoice {
     /// The node.
     pub node: String,
-    /// By how much later.
+    /// The additional time.
     pub later_ps: u64,
 }
 
-/// What is chosen of a stream.
+/// The choices for a stream.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StreamChoice {
@@ -71,7 +71,7 @@ pub(crate) struct Chosen {
     pub(crate) streams: Vec<ChosenStream>,
 }
 
-/// What is chosen of a stream, where it is open.
+/// The choices for a stream, where they are open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ChosenStream {
     pub(crate) later: Duration,

@@ -1,6 +1,6 @@
 //! A small seeded generator (SplitMix64) for the moves of a search.
 
-/// What a search draws from.
+/// The random numbers of a search.
 #[derive(Clone, Debug)]
 pub(crate) struct Dice(u64);
 

@@ -6,7 +6,7 @@ use tautwire_model::Network;
 use tautwire_model::network::{Distribution, NodeIndex, Stream, StreamIndex, Traffic};
 use tautwire_units::{Bytes, Duration};
 
-/// What is open of each stream and each clock.
+/// The open choices of each stream and each clock.
 #[derive(Clone, Debug)]
 pub(crate) struct Freedom {
     pub(crate) streams: Vec<StreamFreedom>,
@@ -18,7 +18,7 @@ pub(crate) struct Freedom {
     pub(crate) seed: bool,
 }
 
-/// What is open of a stream.
+/// The open choices of a stream.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StreamFreedom {
     /// When it begins, if it is open.
@@ -32,7 +32,7 @@ pub(crate) struct StreamFreedom {
 /// By how much traffic may begin later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// By less than this: what repeats so.
+    /// By less than this period.
     Within(Duration),
     /// By any time.
     Any,

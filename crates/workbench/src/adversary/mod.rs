@@ -36,7 +36,7 @@ pub const ADVERSARY_RUNS: u64 = 60;
 /// have fewer runs.
 const HOPS: u64 = 1_000_000;
 
-/// What an adversary found.
+/// The result of an adversary.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Adversary {
     /// Runs that it made.
@@ -45,7 +45,7 @@ pub struct Adversary {
     pub rows: Vec<FoundRow>,
     /// What contradicts a bound, and in which run: a fault of this program.
     pub contradictions: Vec<Contradiction>,
-    /// What was chosen for the run that contradicts.
+    /// The choices of the run that contradicts.
     pub contradicting: Option<Choices>,
 }
 
@@ -60,7 +60,7 @@ pub struct FoundRow {
     pub is_free: bool,
     /// The greatest delay of all runs, the described one too.
     pub worst: Option<Duration>,
-    /// What was chosen for that run; none: it is the described one.
+    /// The choices of that run; none: it is the described one.
     pub choices: Option<Choices>,
 }
 
@@ -127,7 +127,7 @@ impl Adversary {
         summary.add_adversary(self.runs, rows, &self.contradictions);
     }
 
-    /// What was chosen, as a file from which a run is repeated.
+    /// The choices, as a file from which a run is repeated.
     #[must_use]
     pub fn document(&self, network: &Network, bounds: &Bounds) -> ChoicesDocument {
         let mut runs: Vec<Choices> = self.contradicting.iter().cloned().collect();

@@ -10,7 +10,7 @@ use super::freedom::{Freedom, Phase, StreamFreedom};
 use super::record::Record;
 use super::rows::{Met, Rank, Victim};
 
-/// What moves are made on.
+/// The input of moves.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ground<'a> {
     pub(crate) network: &'a Network,

@@ -211,7 +211,7 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        // Which streams an ACMaster grants hangs on the run.
+        // The grants of an ACMaster depend on the run.
         let admits = self.network.harts.as_ref().is_some_and(|harts| harts.admission.is_some());
         let own = admits.then(|| bounds_in_run(network, observation));
         let bounds = own.as_ref().unwrap_or(self.bounds);

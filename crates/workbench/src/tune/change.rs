@@ -1,4 +1,4 @@
-//! What has changed in a description, in words.
+//! The changes of a description, in words.
 
 use std::fmt::Write as _;
 

@@ -35,7 +35,7 @@ pub struct InConflict {
     pub bound: Option<Duration>,
     /// Its verdict there.
     pub verdict: Verdict,
-    /// What is changed there.
+    /// The changes that were tried there.
     pub tried: Vec<Change>,
 }
 

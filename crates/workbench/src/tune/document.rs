@@ -1,4 +1,4 @@
-//! What a search found, as tables and as JSON.
+//! The result of a search, as tables and as JSON.
 
 use std::fmt::Write as _;
 

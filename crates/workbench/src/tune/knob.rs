@@ -59,7 +59,7 @@ impl Kind {
     }
 }
 
-/// What is known of a kind of knob.
+/// The operations of a kind of knob.
 pub(super) trait Tunable: Sync {
     /// Its value as described, and the least and the most that it may be; none if it does nothing here.
     fn range(&self, network: &Network, setting: &Setting) -> Option<Range>;
@@ -141,7 +141,7 @@ pub(super) struct Here<'a> {
     /// Number of the knob.
     pub(super) knob: usize,
     pub(super) state: &'a State,
-    /// What the state gives.
+    /// The result of the state.
     pub(super) outcome: &'a Outcome,
 }
 

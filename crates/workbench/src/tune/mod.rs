@@ -35,7 +35,7 @@ use self::trial::{State, Trial};
 /// Runs of bounds that a search may take by default.
 pub const TUNE_RUNS: u64 = 5_000;
 
-/// What is tuned, and how long.
+/// The values to tune, and the limit of the search.
 pub struct TuneOptions<'a> {
     /// Kinds of parameters that may change.
     pub kinds: Vec<TuneKind>,
@@ -56,12 +56,12 @@ pub enum NotTuned {
     NoDeadline,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tuned {
     /// The description with the values found: all rows are proven in it. None if none were found.
     pub text: Option<String>,
-    /// What has changed in it.
+    /// Its changes.
     pub changes: Vec<Change>,
     /// Rows with a deadline, in order.
     pub rows: Vec<TunedRow>,

@@ -167,7 +167,7 @@ impl Search<'_, '_> {
     fn taken_back(&mut self, mut state: State) -> State {
         for _ in 0..PASSES {
             let before = state.clone();
-            // What is tried last is taken back first.
+            // The last change is undone first.
             let changed: Vec<usize> = state.keys().rev().copied().collect();
             for knob in &changed {
                 let old = self.trial.knobs[*knob].range.old;

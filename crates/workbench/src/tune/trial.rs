@@ -44,7 +44,7 @@ pub(super) struct Needed {
     pub(super) needed: u64,
 }
 
-/// What a trial gave.
+/// The result of a trial.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
     /// As the trial's rows.
@@ -63,7 +63,7 @@ pub(super) struct Missing {
 }
 
 impl Outcome {
-    /// What is missing of the rows that are required.
+    /// The distance of the required rows to their proofs.
     pub(super) fn missing(&self, rows: &[Row], required: &[bool]) -> Missing {
         let mut missing = Missing { rows: 0, unbounded: 0, losses: 0, late_ps: 0 };
         for (number, outcome) in self.rows.iter().enumerate().filter(|(number, _)| required[*number]) {
@@ -129,7 +129,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// What the description gives.
+    /// The result of the description.
     pub(super) fn described(&mut self) -> Rc<Outcome> {
         self.runs += 1;
         let outcome = Rc::new(self.judged(self.network));

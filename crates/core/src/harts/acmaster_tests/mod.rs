@@ -37,7 +37,7 @@ struct Line {
     flying: VecDeque<(u16, FttMessage)>,
     /// Cables that are cut.
     cut: Topology,
-    /// What a test of the stream gives.
+    /// The result of a test of the stream.
     admits: bool,
     /// Consumers whose test result is negated.
     refuses: BTreeSet<u16>,

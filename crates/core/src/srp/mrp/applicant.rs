@@ -31,7 +31,7 @@ pub enum Applicant {
     Lo,
 }
 
-/// What happens to an applicant.
+/// The events of an applicant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ApplicantEvent {
     /// Begin!
@@ -62,7 +62,7 @@ pub enum ApplicantEvent {
     TxLaf,
 }
 
-/// What an applicant sends at an opportunity.
+/// The message of an applicant at an opportunity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sent {
     /// sN: New.

@@ -11,7 +11,7 @@ pub enum LeaveAll {
     Passive,
 }
 
-/// What happens to the leave-all machine.
+/// The events of the leave-all machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LeaveAllEvent {
     /// Begin!
@@ -34,7 +34,7 @@ pub enum Periodic {
     Passive,
 }
 
-/// What happens to the periodic transmission machine.
+/// The events of the periodic transmission machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PeriodicEvent {
     /// Begin!

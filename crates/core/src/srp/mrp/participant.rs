@@ -25,7 +25,7 @@ use super::timing::{JoinRule, MrpTiming, Opportunities, draw};
 /// Most attributes that a participant keeps; further attributes of others are not registered.
 pub const ATTRIBUTES_MAX: usize = 65_536;
 
-/// What becomes of a registration.
+/// A change of a registration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Notice {
     /// Registered, or registered with another value; the flag is set if the other end declares it as new.
@@ -39,7 +39,7 @@ pub enum Notice {
 pub struct Indication<V> {
     /// The attribute.
     pub value: V,
-    /// What became of it.
+    /// The change.
     pub notice: Notice,
 }
 
@@ -477,7 +477,7 @@ impl<V: AttributeValue> Participant<V> {
     }
 }
 
-/// What is written of an attribute.
+/// The entry of an attribute in an MRPDU.
 fn entry<V>(value: V, attribute: &Attribute, step: ApplicantStep, registered: bool) -> Entry<V> {
     let sent = step.sent.expect("every transmission has a message");
     let event = match (sent, registered) {

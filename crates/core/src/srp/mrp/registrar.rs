@@ -12,7 +12,7 @@ pub enum Registrar {
     Mt,
 }
 
-/// What happens to a registrar.
+/// The events of a registrar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RegistrarEvent {
     /// Begin!
@@ -40,7 +40,7 @@ pub enum RegistrarAction {
     Leave,
 }
 
-/// What becomes of the leave timer.
+/// The action on the leave timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LeaveTimer {
     /// Left as it is.

@@ -332,7 +332,7 @@ pub(crate) fn in_steps(step: Duration) -> String {
     if step.is_zero() { String::new() } else { format!(", by a clock that is read in steps of {step}") }
 }
 
-/// What clocks differ by in a cycle.
+/// The difference of clocks in a cycle.
 pub(crate) fn clocks(harts: &Harts, topology: &Topology<'_>) -> Duration {
     let tolerance = topology.nodes.iter().map(|node| u64::from(node.clock.tolerance_ppb)).max().unwrap_or(0);
     let steps = step_max(topology).as_ps();

@@ -33,7 +33,7 @@ fn holds_header(least: i128) -> bool {
     least >= TestMessage::OCTETS as i128
 }
 
-/// What the size of messages is called.
+/// The text for a size of messages.
 fn sizes_text((least, most): (i128, i128)) -> String {
     let (least, most) = (least.max(0), most.max(0));
     if least == most { format!("{most} B") } else { format!("{least} B to {most} B") }

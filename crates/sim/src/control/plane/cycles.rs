@@ -10,7 +10,7 @@ use crate::clock::SimTime;
 use crate::engine::Engine;
 use crate::recorder::Recorder;
 
-/// What a mechanism may have noted of what leaves.
+/// Records of frames that leave, for a mechanism.
 pub trait Cycles {
     /// Frames of the first cycles of this period are noted: they are [`Observation::cycle_frames`](crate::Observation::cycle_frames).
     fn note_cycles(&mut self, period: Duration);

@@ -39,14 +39,14 @@ pub use servers::Servers;
 pub use shaping::Shaping;
 pub use talkers::Talkers;
 
-/// What a mechanism may do to the data plane.
+/// The actions of a mechanism on the data plane.
 pub trait Plane:
     NetworkTime + Policing + Pooling + Servers + Cycles + HandingDown + Talkers + Notes + Shaping + Filtering
 {
     /// True time.
     fn now(&self) -> SimTime;
 
-    /// What a node's clock reads at a true time.
+    /// The reading of a node's clock at a true time.
     fn reading(&self, node: NodeIndex, at: SimTime) -> Instant;
 
     /// The first true time at which a node's clock reads at least `reading`.

@@ -6,12 +6,12 @@ use tautwire_units::Instant;
 use crate::engine::Engine;
 use crate::recorder::Recorder;
 
-/// What a mechanism may do to the network time of nodes.
+/// The actions of a mechanism on the network time of nodes.
 pub trait NetworkTime {
     /// The place of the cluster whose time a node has; none without network time.
     fn follows(&self, node: NodeIndex) -> Option<u16>;
 
-    /// What network time is now at a node that has one.
+    /// The network time now at a node that has one.
     fn network_time(&self, node: NodeIndex) -> Instant;
 
     /// From now on a node has the time of a cluster, which is `time` now.

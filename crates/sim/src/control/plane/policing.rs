@@ -15,7 +15,7 @@ use crate::plan::HopFlags;
 use crate::recorder::Recorder;
 use crate::result::DropReason;
 
-/// What a mechanism may have bridges police.
+/// The actions of a mechanism on policers of bridges.
 pub trait Policing {
     /// The bridge where a stream enters starts or stops policing it; an existing policer continues unchanged.
     fn police(&mut self, stream: StreamIndex, policer: Option<StreamPolicer>);

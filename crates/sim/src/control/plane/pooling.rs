@@ -15,7 +15,7 @@ use crate::plan::HopFlags;
 use crate::recorder::Recorder;
 use crate::result::DropReason;
 
-/// What a mechanism may have bridges hold in pools.
+/// The actions of a mechanism on memory pools of bridges.
 pub trait Pooling {
     /// Frames of a stream that reach ports of a bridge wait in a pool of so many messages there; none: there is no pool, and what is
     /// left in it has nowhere to go. No frame of the stream goes to those ports by itself from now on.

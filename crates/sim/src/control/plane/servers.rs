@@ -7,7 +7,7 @@ use crate::engine::Engine;
 use crate::plan::HopFlags;
 use crate::recorder::Recorder;
 
-/// What a mechanism may do to servers.
+/// The actions of a mechanism on servers.
 pub trait Servers {
     /// The server by which frames of a stream go at a hop.
     fn lane(&self, stream: StreamIndex, hop: usize) -> u16;
@@ -21,7 +21,7 @@ pub trait Servers {
     /// A server of a port is another one from now on, with a memory pool of so many octets of the wire.
     fn install_server(&mut self, port: PortIndex, lane: u16, server: ServerConfig, pool: Option<u32>);
 
-    /// What waits of a stream in a server goes nowhere any more.
+    /// Frames of a stream that wait in a server are not sent any more.
     fn withdraw(&mut self, stream: StreamIndex, port: PortIndex, lane: u16);
 }
 

@@ -9,7 +9,7 @@ use crate::engine::Engine;
 use crate::node::deviation_ppb;
 use crate::recorder::Recorder;
 
-/// What a mechanism may do to shapers.
+/// The actions of a mechanism on shapers.
 pub trait Shaping {
     /// Sets the idleSlope of a class at a port to `slope`, of at most `ceiling`: an increase at once, a decrease when
     /// no frame of the class is left. Frames that may leave because of it do so after the calling runner has acted.

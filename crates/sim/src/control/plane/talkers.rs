@@ -8,7 +8,7 @@ use crate::control::controls::Deferred;
 use crate::engine::Engine;
 use crate::recorder::Recorder;
 
-/// What a mechanism may do to talkers.
+/// The actions of a mechanism on talkers.
 pub trait Talkers {
     /// What the clock reads now that the application of a stream's talker follows.
     fn talker_time(&self, stream: StreamIndex) -> Instant;
