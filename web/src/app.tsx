@@ -14,6 +14,7 @@ import { Timetable } from "./timetable";
 import { StreamDetail } from "./stream";
 import { Streams } from "./streams";
 import { TestBed } from "./test-bed";
+import { Tightness } from "./tightness";
 import { Topology } from "./topology";
 import { VirtualLinks } from "./virtual-links";
 import { Badge } from "./ui";
@@ -53,6 +54,7 @@ export function App({ data }: { data: PageData }) {
           <a href="#topology">Topology</a>
           <a href="#streams">Streams</a>
           <a href="#stream">Selected</a>
+          {summary.adversary && <a href="#tightness">Tightness</a>}
           <a href="#links">Links</a>
           {network.schedule && <a href="#timetable">Timetable</a>}
           {hasTakeover(summary) && <a href="#takeover">Takeover</a>}
@@ -89,6 +91,7 @@ export function App({ data }: { data: PageData }) {
           onClearFocus={() => setFocus(undefined)}
         />
         {stream && <StreamDetail data={data} selection={selection} onSelect={setSelection} />}
+        {summary.adversary && <Tightness data={data} onSelect={setSelection} />}
         <Links data={data} ports={ports} />
         {network.schedule && (
           <Timetable data={data} schedule={network.schedule} ports={ports} onSelect={setSelection} />

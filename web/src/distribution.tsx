@@ -3,9 +3,10 @@
 // The histogram joins the log-linear steps into equal bins (a step that two bins share is split
 // evenly); the ECDF is drawn at the upper end of each step, so it never flatters.
 
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import type { Histogram } from "./data";
 import { delay, tickText, ticks } from "./format";
+import { useWidth } from "./ui";
 
 const LEFT = 46;
 const RIGHT = 12;
@@ -165,21 +166,6 @@ export function Distribution({ histogram, bound_ps, deadline_ps, name }: Props) 
       </p>
     </figure>
   );
-}
-
-/** The width of the drawing in pixels, so that its text is as large as the page's. */
-function useWidth(svg: { current: SVGSVGElement | null }): number {
-  const [width, setWidth] = useState(720);
-  useLayoutEffect(() => {
-    const drawing = svg.current;
-    if (!drawing) return;
-    const measure = () => setWidth(Math.max(260, Math.round(drawing.getBoundingClientRect().width)));
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(drawing);
-    return () => observer.disconnect();
-  }, []);
-  return width;
 }
 
 interface Mark {

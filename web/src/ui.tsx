@@ -1,5 +1,6 @@
 // Small parts that several sections share.
 
+import { useLayoutEffect, useState } from "preact/hooks";
 import type { ProvisoName, VerdictName } from "./data";
 import { provisoText, verdictText } from "./format";
 
@@ -33,4 +34,19 @@ export function Bar({ ppm }: { ppm: number }) {
       <span class={level} style={{ width: `${per_cent}%` }} />
     </span>
   );
+}
+
+/** The width of the drawing in pixels, so that its text is as large as the page's. */
+export function useWidth(svg: { current: SVGSVGElement | null }): number {
+  const [width, setWidth] = useState(720);
+  useLayoutEffect(() => {
+    const drawing = svg.current;
+    if (!drawing) return;
+    const measure = () => setWidth(Math.max(260, Math.round(drawing.getBoundingClientRect().width)));
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(drawing);
+    return () => observer.disconnect();
+  }, []);
+  return width;
 }

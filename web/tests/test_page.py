@@ -484,6 +484,27 @@ def test_the_schedule_of_time_triggered_links_is_drawn(browser: Browser, tmp_pat
     opened.context.close()
 
 
+def test_the_tightness_of_bounds_is_drawn(browser: Browser, tmp_path: Path) -> None:
+    command = shutil.which("tautwire")
+    assert command is not None
+    scenario, run = ROOT / "scenarios" / "in-vehicle.yaml", tmp_path / "run"
+    words = [command, "verify", str(scenario), "--adversary", "--out", str(run)]
+    subprocess.run(words, check=False, capture_output=True)
+    subprocess.run([command, "report", str(run)], check=True, capture_output=True)
+    opened = Opened(browser, next(run.rglob("*.html")), WIDTHS["desktop"])
+    page = opened.page
+    dots = page.locator("#tightness circle")
+    bounded = page.locator("#streams tbody tr").filter(has_not_text="unbounded")
+    assert dots.count() == bounded.count() > 1
+    title = dots.last.locator("title").text_content() or ""
+    dots.last.dispatch_event("click")
+    assert page.locator("#stream h2").inner_text().startswith(title.split(" → ")[0])
+    dots.last.dispatch_event("pointerenter")
+    assert title in page.locator("#tightness .note").first.inner_text()
+    opened.is_quiet()
+    opened.context.close()
+
+
 def test_elementary_cycles_are_drawn_with_their_frames(browser: Browser, tmp_path: Path) -> None:
     report = timetable_of(tmp_path, ROOT / "scenarios" / "harts-synchronous.yaml")
     opened = Opened(browser, report, WIDTHS["desktop"])
