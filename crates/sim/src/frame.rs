@@ -37,15 +37,15 @@ pub(crate) struct Slot {
     pub(crate) sequence: u8,
 }
 
-/// What is known of a frame beside its contents, in an octet: whether a bit was received wrong, whether it is drop-eligible (802.1Q-2022,
-/// 6.6), and the internal priority that its node gave it (8.6.5.4).
+/// Marks of a frame outside of its contents, in an octet: whether a bit was received wrong, whether it is
+/// drop-eligible (802.1Q-2022, 6.6), and the internal priority that its node gave it (8.6.5.4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Marks(u8);
 
 impl Marks {
     const CORRUPTED: u8 = 1;
     const DROP_ELIGIBLE: u8 = 2;
-    /// Whether there is an internal priority; it stands above.
+    /// Whether there is an internal priority; its value is in the bits above.
     const INTERNAL: u8 = 4;
     const PRIORITY: u8 = 7 << 3;
 

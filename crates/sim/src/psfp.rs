@@ -1,7 +1,7 @@
-//! Per-stream filtering and policing in a run (IEEE Std 802.1Q-2022, 8.6.5): which filter each frame finds, and what was counted.
+//! Per-stream filtering and policing in a run (IEEE Std 802.1Q-2022, 8.6.5): the filter that each frame matches, and the counters.
 //!
-//! The machine of a bridge is `core`'s; it is asked when the last bit of a frame is in (`reception.rs`), by the clock of the bridge, or by
-//! the time that gPTP or network time makes of it for its stream gates.
+//! The machine of a bridge is `core`'s; it is called when the last bit of a frame is in (`reception.rs`), by the clock
+//! of the bridge, or, for its stream gates, by the time that gPTP or network time gives.
 
 use tautwire_core::gates::GateTime;
 use tautwire_core::psfp::{Discard, FilterCounters, Frame, GateFlag, StreamFilters};
@@ -18,14 +18,14 @@ use crate::result::{DropReason, Observation};
 /// Octets of the EtherType, which an MSDU begins with.
 const ETHER_TYPE: u32 = 2;
 
-/// What was observed of the stream filters of all bridges.
+/// Observations of the stream filters of all bridges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamFiltersObservation {
     /// In the order of the network.
     pub bridges: Vec<BridgeFiltersObservation>,
 }
 
-/// What was observed of those of a bridge, each list in the order of its table.
+/// Observations of those of a bridge, each list in the order of its table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BridgeFiltersObservation {
     /// The bridge.
@@ -39,7 +39,7 @@ pub struct BridgeFiltersObservation {
     pub meters: Vec<(u32, (u32, u32), bool)>,
 }
 
-/// What was observed of a stream gate, at the end.
+/// Observations of a stream gate, at the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamGateObservation {
     /// Its number.
@@ -63,7 +63,7 @@ struct Filtering {
     bridges: Vec<(BridgeFilters, String, StreamFilters)>,
     /// Per node, its place among the bridges, or [`NONE`].
     of_node: Vec<u32>,
-    /// Per hop of the plan, the filter that frames find behind it, or [`NONE`].
+    /// Per hop of the plan, the filter that frames match after it, or [`NONE`].
     behind: Vec<u32>,
 }
 
@@ -111,7 +111,7 @@ impl AtReception for Filtering {
         let varies = before.is_some_and(|before| {
             matches!(network.internal_behind(stream, described, before), Internal::Varies(_))
         });
-        // What a meter has marked is said by a tag alone.
+        // Only a tag carries the mark of a meter.
         varies || !hop.tagged && self.bridges.iter().any(|(filters, ..)| !filters.meters.is_empty())
     }
 
@@ -180,7 +180,7 @@ impl AtReception for Filtering {
     }
 }
 
-/// What a bridge's machine has come to.
+/// The observed state of a bridge's machine.
 fn observed(
     filters: &BridgeFilters,
     name: &str,

@@ -1,9 +1,11 @@
-//! Functions at the reception of frames that all ports of a node share: they are asked when the last bit of a frame is in, in that order
-//! over all ports (at one instant in the order of the links), and pass it, with other marks perhaps, or discard it.
+//! Functions at the reception of frames that all ports of a node share: they are called when the last bit of a frame
+//! is in, in that order over all ports (at one instant in the order of the links), and pass it, perhaps with other
+//! marks, or discard it.
 //!
-//! A node has them or has not: every frame that comes to such a node is due when its last bit is in ([`Aim::RECEPTION`]), those that no
-//! function looks at too, so that the stages behind see frames in order. What a bridge checks before (VLANs, links that are policed) comes
-//! first. A damaged frame is discarded before. Functions are asked in the order of their list (`mechanisms.rs`).
+//! A node has them or not: every frame that comes to such a node is due when its last bit is in ([`Aim::RECEPTION`]),
+//! also those that no function examines, so that the stages after it see frames in order. Earlier checks of a bridge
+//! (VLANs, links that are policed) come first. A damaged frame is discarded before. Functions are called in the order
+//! of their list (`mechanisms.rs`).
 
 use tautwire_core::gates::GateTime;
 use tautwire_model::Network;
@@ -19,20 +21,20 @@ use crate::plan::{HopFlags, HopPlan, NONE};
 use crate::recorder::Recorder;
 use crate::result::{DropReason, Observation};
 
-/// Octets of an untagged frame beside its payload.
+/// Octets of an untagged frame in addition to its payload.
 const UNTAGGED: u8 = 18;
 
 /// A frame whose last bit is in.
 pub(crate) struct Arrived<'s> {
-    /// The frame, behind its last hop.
+    /// The frame, after its last hop.
     pub(crate) slot: &'s mut Slot,
-    /// Where it is.
+    /// Its node.
     pub(crate) node: NodeIndex,
-    /// What the clock of the node reads.
+    /// The reading of the node's clock.
     pub(crate) now: Instant,
     /// Its octets, destination to FCS.
     pub(crate) octets: u32,
-    /// Its MAC client data, with what pads it.
+    /// Its MAC client data, with padding.
     pub(crate) client_data: u32,
 }
 
@@ -41,33 +43,33 @@ pub(crate) trait AtReception {
     /// Whether a node has any.
     fn is_at(&self, node: NodeIndex) -> bool;
 
-    /// What becomes of a frame.
+    /// The result for a frame.
     ///
     /// # Errors
     /// Why it is discarded.
     fn judge(&mut self, frame: &mut Arrived<'_>) -> Result<(), DropReason>;
 
-    /// Whether frames behind a hop may carry marks that count at its port.
+    /// Whether frames after a hop may carry marks that count at its port.
     fn marks(&self, network: &Network, stream: StreamIndex, hop: &Hop) -> bool;
 
     /// A node comes back when its clock reads `now`.
     fn start(&mut self, node: NodeIndex, now: Instant);
 
-    /// The time that gates of a node follow is this from `now` on.
+    /// The gates of a node follow this time from `now` on.
     fn follow(&mut self, node: NodeIndex, now: Instant, time: GateTime);
 
-    /// A step of the timeline; `clocks` tell what the clocks of nodes read.
+    /// A step of the timeline; `clocks` gives the readings of the nodes' clocks.
     fn act(&mut self, action: &TimelineAction, clocks: &dyn Fn(NodeIndex) -> Instant);
 
-    /// The run ends; `clocks` tell what the clocks of nodes read.
+    /// The run ends; `clocks` gives the readings of the nodes' clocks.
     fn finish(self: Box<Self>, clocks: &dyn Fn(NodeIndex) -> Instant, observation: &mut Observation);
 }
 
-/// All functions of a run, in the order in which they are asked.
+/// All functions of a run, in the order in which they are called.
 pub(crate) struct Receptions(pub(crate) Vec<Box<dyn AtReception>>);
 
 impl Receptions {
-    /// What they observed, when the run ends.
+    /// Their observations, when the run ends.
     pub(crate) fn finish(self, now: SimTime, nodes: &[NodeState], observation: &mut Observation) {
         for function in self.0 {
             function.finish(&|node| nodes[node.index()].clock.local(now), observation);
@@ -76,7 +78,7 @@ impl Receptions {
 }
 
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
-    /// The run begins: frames that come to nodes with functions are shown to them.
+    /// The run begins: frames that come to nodes with functions are passed to them.
     pub(crate) fn begin_receptions(&mut self) {
         let (network, functions) =
             (self.network, &self.plugged.as_ref().expect("a run with functions").receptions.0);
@@ -131,7 +133,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             client_data: u32::from(octets - u16::from(overhead)),
             slot: self.slab.get_mut(place),
         };
-        // The internal priority is the last node's own, and what a tag says is the frame's.
+        // The internal priority is the last node's own, and the priority of a tag is the frame's.
         frame.slot.marks.set_internal_priority(None);
         let functions = &mut self.plugged.as_mut().expect("a run with functions").receptions.0;
         if let Err(reason) = functions.iter_mut().try_for_each(|function| function.judge(&mut frame)) {
@@ -145,8 +147,8 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         }
     }
 
-    /// A frame that may carry marks reaches its port: without a tag it loses what the tag would say. Whether it goes to the queue of the
-    /// class of its internal priority, and all is done.
+    /// A frame that may carry marks reaches its port: without a tag it loses the tag's marks. True if it goes to the
+    /// queue of the class of its internal priority, and all is done.
     #[cold]
     pub(crate) fn heed_marks(&mut self, place: u32, hop_index: u32) -> bool {
         let HopPlan { overhead, scheduler, port, .. } = self.plan.hops[hop_index as usize];
@@ -154,7 +156,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         if overhead == UNTAGGED {
             slot.marks.set_drop_eligible(false);
         }
-        // A scheduler stands before the class for which it was made.
+        // A scheduler comes before the class for which it was made.
         let Some(priority) = slot.marks.internal_priority().filter(|_| scheduler == NONE) else {
             return false;
         };
@@ -165,13 +167,13 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         true
     }
 
-    /// A node comes back: its functions begin anew.
+    /// A node comes back: its functions start again.
     pub(crate) fn start_receptions(&mut self, node: NodeIndex) {
         let now = self.nodes[node.index()].clock.local(self.now);
         self.plugged().receptions.0.iter_mut().for_each(|function| function.start(node, now));
     }
 
-    /// The time that gates of a node follow is this from now on.
+    /// The gates of a node follow this time from now on.
     pub(crate) fn follow_at_receptions(&mut self, node: NodeIndex, time: GateTime) {
         let now = self.nodes[node.index()].clock.local(self.now);
         self.plugged().receptions.0.iter_mut().for_each(|function| function.follow(node, now, time));

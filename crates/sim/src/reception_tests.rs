@@ -1,3 +1,5 @@
+//! Functions at the reception of frames: their order and what they may change.
+
 use std::cell::RefCell;
 use std::rc::Rc;
 

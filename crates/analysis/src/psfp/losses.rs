@@ -1,9 +1,10 @@
-//! Stream filters that may discard frames: all of which it is not proven that they do not.
+//! Stream filters that may discard frames: those for which the opposite is not proven.
 //!
-//! A meter discards nothing of streams that together keep to its committed bucket and rate, by its clock, whatever else it does: then all
-//! frames are green, unless they come drop-eligible to a meter that sees it; nor of those that keep to the excess bucket and rate, if
-//! yellow frames pass. A stream gate discards nothing if it never closes and every interval takes what may come within it. Arrivals of
-//! the streams are those at the end of their line to the bridge.
+//! A meter discards nothing of streams that together keep to its committed bucket and rate, by its clock, whatever its
+//! other parameters: then all frames are green, unless they come drop-eligible to a colour-aware meter; nor of those
+//! that keep to the excess bucket and rate, if yellow frames pass. A stream gate discards nothing if it never closes
+//! and the octets of every interval are enough for the arrivals within it. Arrivals of the streams are those at the
+//! end of their line to the bridge.
 
 use tautwire_model::gates::GateClock;
 use tautwire_model::network::{PortIndex, StreamIndex, TimelineAction};
@@ -21,11 +22,11 @@ use crate::plan::Entry;
 /// Octets of the EtherType, which an MSDU begins with.
 const ETHER_TYPE: u64 = 2;
 
-/// What comes to a filter's meter or gate, in bits: what holds of the burst, and what holds in the long run.
+/// The arrivals at a filter's meter or gate, in bits: the curve that holds for the burst, and the one in the long run.
 type Coming = Option<[Line; 2]>;
 
 impl Analysis<'_> {
-    /// Limits of the filter before an entry that frames may not keep to.
+    /// Limits of the filter before an entry that frames may exceed.
     pub(crate) fn filter_limits(&self, entry: &Entry) -> Vec<Limit> {
         let network = self.plan.network;
         let first = self.plan.first_entry[entry.stream as usize];
@@ -53,7 +54,7 @@ impl Analysis<'_> {
         found
     }
 
-    /// The largest MSDU of the streams that find a filter and that count: larger frames of others block it for all.
+    /// The largest MSDU of the streams that match a filter and that count: larger frames of others block it for all.
     fn msdu_max(&self, (filters, filter): (&BridgeFilters, usize), counts: impl Fn(usize) -> bool) -> u64 {
         let network = self.plan.network;
         let streams = network.streams.iter().enumerate().filter(|(number, _)| counts(*number));
@@ -62,7 +63,7 @@ impl Analysis<'_> {
                 let found = network.filter_behind(StreamIndex::at(number), stream, hop);
                 found.filter(|(at, own)| at.node == filters.node && *own == filter)?;
                 let payload = super::passing::payload_max(network, crate::plan::index(number), stream, place);
-                // What pads a frame is in its MSDU.
+                // The padding of a frame is part of its MSDU.
                 let least = if hop.tagged { 42 } else { 46 };
                 Some(payload.get().max(least) + ETHER_TYPE)
             })
@@ -86,8 +87,8 @@ impl Analysis<'_> {
         })
     }
 
-    /// What comes to filters of a bridge that lead to a meter or a gate; none if that is not known. `octets` are those that count of a
-    /// largest frame; it is asked for the sake of a stream.
+    /// The arrivals at filters of a bridge with a certain meter or gate; none if they are not known. `octets` is the
+    /// counted size of a largest frame; the result is for a given stream.
     #[cfg_attr(
         not(feature = "planted-faults"),
         expect(unused_variables, reason = "a planted fault asks of which stream")
@@ -145,7 +146,7 @@ impl Analysis<'_> {
             };
             coming.is_some_and(|lines| lines.iter().any(is_within))
         };
-        // Who may have marked frames before is not looked for.
+        // Earlier nodes that may have marked frames are not searched for.
         let sees_yellow = all.iter().any(|config| config.color_mode == ColourMode::Aware)
             && network
                 .stream_filters

@@ -1,10 +1,11 @@
-//! Stream filters, stream gates and flow meters (IEEE Std 802.1Q-2022, 8.6.5): what they let pass, and when they discard nothing.
+//! Stream filters, stream gates and flow meters (IEEE Std 802.1Q-2022, 8.6.5): their output, and when they discard nothing.
 //!
-//! - A frame that is discarded takes nothing of any line, so every bound of a network without filters holds with them. What they add:
-//!   behind a flow meter a stream brings no more than the meter passes ([`passing`]), behind a maximum SDU size no larger frames, and a
-//!   frame whose gate has an internal priority goes by its class (`tautwire-model`).
+//! - A discarded frame takes no time of any line, so every bound of a network without filters holds with them. They
+//!   add: after a flow meter the arrivals of a stream are at most the output of the meter ([`passing`]), after a
+//!   maximum SDU size there are no larger frames, and a frame whose gate has an internal priority has the class of
+//!   that priority (`tautwire-model`).
 //! - Frames may be discarded unless it is proven that they are not: that is a limit like a queue's (`loss`).
-//! - Internal priorities that change in a cycle have no bound, and nothing has one at a port behind them.
+//! - Internal priorities that change in a cycle have no bound, and nothing has one at a port after them.
 //!
 //! Not here: the machine of a bridge (`tautwire-core`).
 

@@ -1,8 +1,9 @@
-//! What stream filters let pass before the queues of a bridge.
+//! The output of stream filters before the queues of a bridge.
 //!
-//! A flow meter passes at most what its buckets hold and what they earn meanwhile, by its own clock: the committed bucket alone if yellow
-//! frames are dropped, else both. Coupled buckets earn no more together. The parameters of a run are the largest that it has, and every
-//! start of its node fills the buckets again. Of streams that share a meter each has no more than that.
+//! A flow meter passes at most the contents of its buckets and what they earn meanwhile, by its own clock: the
+//! committed bucket alone if yellow frames are dropped, else both. Coupled buckets earn no more together. The
+//! parameters of a run are the largest that it has, and every start of its node fills the buckets again. Of streams
+//! that share a meter each has no more than that.
 
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, Stream, StreamIndex, TimelineAction};
@@ -19,7 +20,7 @@ use crate::shaper::bunched;
 /// Octets of the EtherType, which an MSDU begins with.
 const ETHER_TYPE: u64 = 2;
 
-/// What a bridge may let pass before an entry: its filters, and the place of the one that the frames find.
+/// The filters of a bridge before an entry: all of them, and the index of the one that the frames match.
 pub(super) fn before<'n>(
     network: &'n Network,
     entry: &Entry,
@@ -70,7 +71,7 @@ pub(super) fn starts(network: &Network, node: NodeIndex) -> u64 {
     1 + again.count() as u64
 }
 
-/// What a meter passes at most, in bits of frames by its clock.
+/// Upper bound of a meter's output, in bits of frames by its clock.
 fn profile(network: &Network, filters: &BridgeFilters, meter: usize) -> Line {
     let all = profiles(network, filters, meter);
     let excess = all.iter().any(|config| !config.drop_on_yellow);
@@ -88,7 +89,7 @@ fn profile(network: &Network, filters: &BridgeFilters, meter: usize) -> Line {
 }
 
 impl Analysis<'_> {
-    /// What a meter before an entry holds its stream to, if that is less than what is known of it.
+    /// The limit of a meter before an entry for its stream, if that is less than its known arrivals.
     pub(crate) fn metered(&self, entry: &Entry) -> Option<Shaped> {
         let network = self.plan.network;
         let (filters, filter) = before(network, entry, self.plan.first_entry[entry.stream as usize])?;

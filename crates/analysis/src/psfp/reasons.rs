@@ -1,4 +1,4 @@
-//! Why nothing behind a stream gate has a bound.
+//! Why nothing after a stream gate has a bound.
 
 use crate::unbounded::Why;
 

@@ -1,12 +1,13 @@
 //! Flow meters (IEEE Std 802.1Q-2022, 8.6.5.5): the two-rate three-colour bandwidth profile of MEF 10.3.
 //!
-//! In: reading of the clock, octets and colour of a frame. Out: its colour, or nothing if it is discarded. Invariants: tokens are exact
-//! (in 10⁻¹² bit); the green frames of any span are at most CBS and what CIR earns in it, the yellow ones EBS and what EIR earns (with the
-//! coupling flag, and CIR's). A frame that is discarded takes no token, but a yellow one that is dropped does.
+//! In: reading of the clock, octets and colour of a frame. Out: its colour, or none if it is discarded. Invariants:
+//! tokens are exact (in 10⁻¹² bit); the green frames of any span are at most CBS and what CIR earns in it, the yellow
+//! ones EBS and what EIR earns (with the coupling flag also CIR's). A discarded frame takes no token, but a dropped
+//! yellow one does.
 
 use tautwire_units::{BitRate, Instant};
 
-/// Whether the colour with which a frame comes counts.
+/// Whether the colour of an arriving frame counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ColourMode {
     /// It does not.
@@ -77,7 +78,7 @@ impl FlowMeter {
         self.all_red = false;
     }
 
-    /// The parameters change at `now`: the buckets keep what they hold, as far as that is no more than they may.
+    /// Changes the parameters at `now`: the buckets keep their contents, up to their new sizes.
     pub fn change(&mut self, now: Instant, config: MeterConfig) {
         self.settle(now);
         self.config = config;
@@ -99,7 +100,7 @@ impl FlowMeter {
         self.settled = self.settled.max(now);
     }
 
-    /// Judges a frame of `octets` that came drop-eligible or not, at `now`: its colour, or none if it is discarded.
+    /// Meters a frame of `octets` that came drop-eligible or not, at `now`: its colour, or none if it is discarded.
     pub fn judge(&mut self, now: Instant, octets: u32, drop_eligible: bool) -> Option<Colour> {
         self.settle(now);
         let MeterConfig { color_mode, drop_on_yellow, mark_all_frames_red_enable, .. } = self.config;
@@ -130,12 +131,12 @@ impl FlowMeter {
         self.all_red
     }
 
-    /// Makes all frames red, if that is enabled, or no more.
+    /// Makes all frames red, if that is enabled, or ends it.
     pub const fn set_all_red(&mut self, so: bool) {
         self.all_red = so;
     }
 
-    /// Whole octets in the two buckets when the clock reads `now`.
+    /// Octets in the two buckets, rounded down, when the clock reads `now`.
     #[must_use]
     pub fn octets_left(&self, now: Instant) -> (u32, u32) {
         let mut then = self.clone();
@@ -208,7 +209,7 @@ mod tests {
         let coupled = MeterConfig { coupling_flag: true, excess_information_rate: MBIT(0), ..config() };
         for (config, left) in [(coupled, 500), (MeterConfig { coupling_flag: false, ..coupled }, 0)] {
             let mut meter = FlowMeter::new(config);
-            // A frame that comes yellow takes of the second bucket alone.
+            // A frame that comes yellow takes tokens of the second bucket alone.
             meter.config.color_mode = ColourMode::Aware;
             assert_eq!(meter.judge(at(0), 2_000, true), Some(Colour::Yellow));
             // The first bucket is full, so 500 octets of its rate go over.
@@ -243,7 +244,8 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// What passes in any span keeps to the two buckets and rates, whatever comes, and how often one asks does not count.
+        /// The frames that pass in any span keep to the two buckets and rates, for any arrivals, and the number of
+        /// calls does not matter.
         #[test]
         fn what_passes_keeps_to_the_profile(
             frames in proptest::collection::vec((0_u64..2_000_000, 64_u32..=1_522, proptest::bool::ANY), 1..60),

@@ -1,11 +1,12 @@
-//! Per-stream filtering and policing (IEEE Std 802.1Q-2022, 8.6.5.3 to 8.6.5.5, 8.6.10, 12.31): what a bridge component asks of each frame
-//! before it queues it.
+//! Per-stream filtering and policing (IEEE Std 802.1Q-2022, 8.6.5.3 to 8.6.5.5, 8.6.10, 12.31): the functions of a
+//! bridge component for each frame before it is queued.
 //!
-//! In: a frame with the number of its stream filter, and a reading of the node's clock. Out: it passes, with an internal priority perhaps
-//! and drop-eligible perhaps, or the reason for which it is discarded. Stages in order: maximum SDU, stream gate, flow meter. Invariants: a
-//! frame is judged at one instant; of the counters of a filter, matching = passing SDU + not passing SDU, and passing SDU = passing + not
-//! passing the gate. Not here: which filter a frame finds (`tautwire-model`), stream identification (`identification.rs`), when frames
-//! are judged (`tautwire-sim`). Page: `docs/mechanisms/filtering-and-policing.md`.
+//! In: a frame with the number of its stream filter, and a reading of the node's clock. Out: it passes, perhaps with
+//! an internal priority and perhaps drop-eligible, or the reason for which it is discarded. Stages in order: maximum
+//! SDU, stream gate, flow meter. Invariants: a frame is processed at one instant; of the counters of a filter,
+//! matching = passing SDU + not passing SDU, and passing SDU = passing + not passing the gate. Not here: which filter
+//! a frame matches (`tautwire-model`), stream identification (`identification.rs`), the instants of processing
+//! (`tautwire-sim`). Page: `docs/mechanisms/filtering-and-policing.md`.
 
 mod meter;
 mod stream_gate;
@@ -22,7 +23,7 @@ pub use stream_gate::{
     GateFlag, GateState, StreamGate, StreamGateConfig, StreamGateEntry, StreamGateParameters,
 };
 
-/// A stream filter, with what it leads to.
+/// A stream filter, with its gate and its meter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FilterConfig {
     /// Most octets of an MSDU; none: any.
@@ -35,10 +36,10 @@ pub struct FilterConfig {
     pub meter: Option<usize>,
 }
 
-/// What a filter has counted (12.31.2).
+/// Counters of a filter (12.31.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FilterCounters {
-    /// Frames that found it.
+    /// Frames that matched it.
     pub matching: u64,
     /// Frames that its gate passed.
     pub passing: u64,
@@ -46,13 +47,13 @@ pub struct FilterCounters {
     pub not_passing: u64,
     /// Frames no larger than its maximum SDU size.
     pub passing_sdu: u64,
-    /// Larger ones, and all while it was blocked for one.
+    /// Larger ones, and all while it was blocked because of one.
     pub not_passing_sdu: u64,
     /// Frames that its meter discarded.
     pub red: u64,
 }
 
-/// A frame as the stages see it.
+/// A frame in the form of the stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// Octets of the MSDU, which begins with the EtherType.
@@ -63,10 +64,10 @@ pub struct Frame {
     pub drop_eligible: bool,
 }
 
-/// What becomes of a frame that passes.
+/// The result for a frame that passes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Passed {
-    /// The priority by which its traffic class is chosen; none: its own.
+    /// The priority that selects its traffic class; none: its own.
     pub internal_priority: Option<Priority>,
     /// Whether it is drop-eligible from here on.
     pub drop_eligible: bool,
@@ -75,7 +76,7 @@ pub struct Passed {
 /// Why a frame is discarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Discard {
-    /// It is larger than the maximum SDU of its filter, or that is blocked for such a frame.
+    /// It is larger than the maximum SDU of its filter, or the filter is blocked because of such a frame.
     MaxSdu,
     /// Its stream gate is closed, or acts as if it were.
     GateClosed,
@@ -85,7 +86,7 @@ pub enum Discard {
     Red,
 }
 
-/// A filter as it runs.
+/// The state of a filter.
 #[derive(Clone, Debug)]
 struct StreamFilter {
     config: FilterConfig,
@@ -102,10 +103,10 @@ pub struct StreamFilters {
 }
 
 impl StreamFilters {
-    /// Those of a component that begins when its clock reads zero.
+    /// Those of a component that starts when its clock reads zero.
     ///
     /// # Panics
-    /// If a filter leads to a gate or a meter that is not there.
+    /// If a filter names a gate or a meter that is not there.
     #[must_use]
     pub fn new(filters: &[FilterConfig], gates: Vec<StreamGateConfig>, meters: &[MeterConfig]) -> Self {
         for filter in filters {
@@ -124,7 +125,7 @@ impl StreamFilters {
         }
     }
 
-    /// The node starts when its clock reads `now`: flags fall, buckets are full, lists begin anew; counters go on.
+    /// The node starts when its clock reads `now`: flags are cleared, buckets are full, lists start again; counters continue.
     pub fn start(&mut self, now: Instant) {
         self.filters.iter_mut().for_each(|filter| filter.is_blocked = false);
         self.gates.iter_mut().for_each(|gate| gate.start(now));
@@ -136,7 +137,7 @@ impl StreamFilters {
         self.gates.iter_mut().for_each(|gate| gate.follow(now, time));
     }
 
-    /// Judges a frame that found a filter, when the clock reads `now`.
+    /// Processes a frame that matched a filter, when the clock reads `now`.
     ///
     /// # Errors
     /// The reason for which it is discarded.
@@ -177,7 +178,7 @@ impl StreamFilters {
         Ok(passed)
     }
 
-    /// What a filter has counted.
+    /// Counters of a filter.
     #[must_use]
     pub fn counters(&self, filter: usize) -> FilterCounters {
         self.filters[filter].counters
@@ -189,7 +190,7 @@ impl StreamFilters {
         self.filters[filter].is_blocked
     }
 
-    /// Blocks a filter, or lets it go.
+    /// Blocks a filter, or unblocks it.
     pub fn set_blocked(&mut self, filter: usize, so: bool) {
         self.filters[filter].is_blocked = so;
     }
@@ -216,7 +217,7 @@ impl StreamFilters {
         &mut self.meters[meter]
     }
 
-    /// Brings all gates up to `now`.
+    /// Updates all gates to `now`.
     pub fn settle(&mut self, now: Instant) {
         self.gates.iter_mut().for_each(|gate| gate.settle(now));
     }

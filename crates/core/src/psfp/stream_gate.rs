@@ -1,9 +1,10 @@
 //! Stream gates (IEEE Std 802.1Q-2022, 8.6.5.4, 8.6.10): open or closed by a list, with an internal priority and a maximum of octets for
 //! each interval.
 //!
-//! Lists run by the machine of the gates of ports (`gates/machine.rs`), which knows of an entry whether the gate is open. Invariants: a
-//! frame passes if neither flag closes the gate, the gate is open and the interval has its octets left, which it takes then; a frame that
-//! is discarded takes none. An interval has all its octets again when its entry is executed.
+//! Lists run by the machine of the gates of ports (`gates/machine.rs`), which only gets whether an entry opens the
+//! gate. Invariants: a frame passes if neither flag closes the gate, the gate is open and the interval has enough
+//! octets left, which the frame then takes; a discarded frame takes none. An interval has all its octets again when
+//! its entry is executed.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -14,19 +15,19 @@ use super::Discard;
 use crate::Priority;
 use crate::gates::{CycleTime, Entry, GateParameters, GateTime, Gates, Operation};
 
-/// What a gate does with frames.
+/// The state of a gate for frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GateState {
     /// Whether frames pass.
     pub open: bool,
-    /// The priority by which the class of those that pass is chosen (IPV); none: their own.
+    /// The priority that selects the class of those that pass (IPV); none: their own.
     pub internal_priority: Option<Priority>,
 }
 
 /// An entry of a list (set-gate-and-ipv).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StreamGateEntry {
-    /// What the gate does.
+    /// The state of the gate.
     pub state: GateState,
     /// How long, above zero.
     pub time_interval: Duration,
@@ -34,10 +35,10 @@ pub struct StreamGateEntry {
     pub octets_max: Option<u32>,
 }
 
-/// A list as management sets it, or as it runs.
+/// A list as management sets it, or the operative one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StreamGateParameters {
-    /// The list, one entry at least. What is beyond the cycle is cut off; the last entry stays until the cycle ends.
+    /// The list, one entry at least. Entries after the end of the cycle are cut off; the last entry stays until the cycle ends.
     pub control_list: Vec<StreamGateEntry>,
     /// When a cycle begins.
     pub base_time: Instant,
@@ -47,22 +48,22 @@ pub struct StreamGateParameters {
     pub cycle_time_extension: Duration,
 }
 
-/// How a stream gate is built.
+/// The parameters of a stream gate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamGateConfig {
-    /// What it does before a cycle begins, or without a list.
+    /// The state before a cycle begins, or without a list.
     pub admin: GateState,
     /// Its list, if the gate is enabled.
     pub parameters: Option<StreamGateParameters>,
     /// The device's tick; zero for none.
     pub tick: Duration,
-    /// Whether a frame that finds it closed closes it for all (GateClosedDueToInvalidRxEnable).
+    /// Whether a frame that comes while it is closed closes it permanently (GateClosedDueToInvalidRxEnable).
     pub closes_on_invalid_rx: bool,
-    /// Whether one that finds too few octets does (GateClosedDueToOctetsExceededEnable).
+    /// Whether a frame that finds too few octets does (GateClosedDueToOctetsExceededEnable).
     pub closes_on_octets_exceeded: bool,
 }
 
-/// What closes a gate until management clears it.
+/// The flags that close a gate until management clears them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GateFlag {
     /// GateClosedDueToInvalidRx.
@@ -71,7 +72,7 @@ pub enum GateFlag {
     OctetsExceeded,
 }
 
-/// What an entry says beside being open.
+/// The priority and the octets of an entry.
 type Beside = (Option<Priority>, Option<u32>);
 
 /// A stream gate.
@@ -87,7 +88,7 @@ pub struct StreamGate {
 #[derive(Clone, Debug)]
 struct Listed {
     gates: Gates,
-    /// Of the list that runs, and of the one that comes next.
+    /// Of the operative list, and of the next one.
     oper: Vec<Beside>,
     pending: Option<Vec<Beside>>,
     /// IntervalOctetsLeft.
@@ -95,7 +96,7 @@ struct Listed {
 }
 
 impl StreamGateParameters {
-    /// As the machine of gates takes them: class 0 is what passes.
+    /// In the form of the machine of gates: class 0 represents the frames that pass.
     fn as_gates(&self) -> GateParameters {
         let entry = |entry: &StreamGateEntry| Entry {
             operation: Operation::SetGateStates,
@@ -136,14 +137,14 @@ impl Listed {
         }
     }
 
-    /// An entry begins.
+    /// An entry starts.
     fn fill(&mut self) {
         if !planted!(OctetsNotGivenBack) || self.left.is_none() {
             self.left = self.beside().and_then(|(_, most)| most);
         }
     }
 
-    /// What the entry says that is executed; none before the first cycle.
+    /// The entry that is executed; none before the first cycle.
     fn beside(&self) -> Option<Beside> {
         self.gates.entry().and_then(|(_, entry)| self.oper.get(entry).copied())
     }
@@ -185,7 +186,7 @@ impl StreamGate {
         }
     }
 
-    /// A new list is set at `now`; a gate without one begins to have one.
+    /// Sets a new list at `now`; a gate without one starts to have one.
     ///
     /// # Panics
     /// If the list has no entry, or its cycle is shorter than a tick.
@@ -202,14 +203,14 @@ impl StreamGate {
         list.gates.change(now, parameters.as_gates());
     }
 
-    /// Brings it up to `now`.
+    /// Updates it to `now`.
     pub fn settle(&mut self, now: Instant) {
         if let Some(list) = &mut self.list {
             list.settle(now);
         }
     }
 
-    /// Judges a frame with so many octets in its MSDU, at `now`: the priority by which its class is chosen, if it passes.
+    /// Processes a frame with so many octets in its MSDU, at `now`: the priority that selects its class, if it passes.
     pub(super) fn judge(&mut self, now: Instant, msdu: u32) -> Result<Option<Priority>, Discard> {
         self.settle(now);
         if self.flags.contains(&true) {
@@ -230,7 +231,7 @@ impl StreamGate {
         Ok(state.internal_priority)
     }
 
-    /// What it does, as it was last settled; flags may close it besides.
+    /// Its state at the last update; flags may close it in addition.
     #[must_use]
     pub fn state(&self) -> GateState {
         let Some(list) = &self.list else { return self.config.admin };
@@ -261,7 +262,7 @@ impl StreamGate {
         self.list.as_ref().map(|list| &list.gates)
     }
 
-    /// Octets of MSDUs that still pass in the interval, as it was last settled; none: no limit.
+    /// Octets of MSDUs that still pass in the interval, at the last update; none: no limit.
     #[must_use]
     pub fn octets_left(&self) -> Option<u32> {
         self.list.as_ref().and_then(|list| list.left)

@@ -1,3 +1,5 @@
+//! The stages of filtering and policing, one by one and together.
+
 use super::*;
 use crate::gates::CycleTime;
 use crate::gates::Gates;
@@ -70,7 +72,7 @@ fn a_list_opens_a_gate_and_gives_internal_priorities() {
     let parameters = list(50, &[entry(true, Some(5), None, 100), entry(false, None, None, 100)]);
     let gates = vec![gate(state(true, Some(2)), Some(parameters))];
     let mut filters = StreamFilters::new(&[FilterConfig { gate: Some(0), ..OPEN }], gates, &[]);
-    // Before the first cycle the admin values hold; an edge comes before what arrives at its instant.
+    // Before the first cycle the admin values hold; an edge comes before frames that arrive at its instant.
     for (us, result) in [
         (49, Ok(Some(2))),
         (50, Ok(Some(5))),
@@ -151,7 +153,7 @@ fn a_gate_without_a_list_keeps_its_admin_values_and_may_be_given_one() {
     assert_eq!(judge(&mut filters, 1_499, 64), Err(Discard::GateClosed), "the first cycle begins at 1500");
     assert_eq!(judge(&mut filters, 1_500, 64), Ok(Some(7)));
     assert_eq!(filters.gates()[0].gates().map(Gates::change_errors), Some(0));
-    // Another list comes at the end of the cycle, and what it says beside with it.
+    // Another list comes at the end of the cycle, with its priorities and octets.
     filters.gate_mut(0).change(at(1_600), &list(2_000, &[entry(true, None, Some(64), 500)]));
     assert_eq!(judge(&mut filters, 1_799, 64), Ok(Some(7)));
     assert_eq!(judge(&mut filters, 2_000, 64), Ok(None));

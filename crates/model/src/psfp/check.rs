@@ -1,4 +1,4 @@
-//! What only the whole network shows of stream filters: what they do not go together with, and what they discard for certain.
+//! Faults of stream filters that only the resolved network shows: unsupported combinations, and filters that certainly discard.
 //!
 //! Each filter is reported once for each kind of fault.
 
@@ -18,7 +18,7 @@ use crate::text::tree::Place;
 /// Octets of the EtherType, which an MSDU begins with.
 const ETHER_TYPE: u64 = 2;
 
-/// Reports what cannot be, or does nothing, of the filters of a network.
+/// Reports impossible or useless filters of a network.
 pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
     let drafts = &of.topology.filters;
     if drafts.bridges.is_empty() {
@@ -78,7 +78,7 @@ fn lists(bridge: &BridgeFilters, places: &[Place], faults: &mut Faults) {
     }
 }
 
-/// What was found of filters, by the places of bridge and filter.
+/// The results for filters, by the indices of bridge and filter.
 #[derive(Default)]
 struct Found {
     used: BTreeSet<(usize, usize)>,
@@ -86,7 +86,7 @@ struct Found {
 }
 
 impl Found {
-    /// Frames of a stream find a filter behind one of its hops.
+    /// Frames of a stream match a filter after one of its hops.
     fn take(
         &mut self,
         of: &Resolved<'_, '_>,
@@ -133,7 +133,7 @@ impl Found {
         }
     }
 
-    /// Filters that no frame finds.
+    /// Filters that no frame matches.
     fn without_use(&self, of: &Resolved<'_, '_>, faults: &mut Faults) {
         let drafts = &of.topology.filters;
         for (number, (bridge, places)) in drafts.bridges.iter().zip(&drafts.places).enumerate() {
@@ -148,7 +148,7 @@ impl Found {
     }
 }
 
-/// The maximum SDU size of a filter that takes not all frames of a stream, and whether it takes none.
+/// The maximum SDU size of a filter that discards frames of a stream, and whether it discards all.
 fn too_large(config: &FilterConfig, stream: &Stream) -> Option<(u32, bool)> {
     let most = config.max_sdu?;
     let is_larger = |payload: Bytes| payload.get() + ETHER_TYPE > u64::from(most);
@@ -163,7 +163,7 @@ fn is_always_red(meter: &MeterConfig, stream: &Stream, hop: &Hop) -> bool {
     octets > u64::from(burst) || earns == [BitRate::ZERO; 2]
 }
 
-/// Why frames of a stream cannot have internal priorities that change, at one of the ports behind a hop.
+/// Why frames of a stream cannot have internal priorities that change, at one of the ports after a hop.
 fn several_selections(
     of: &Resolved<'_, '_>,
     stream: &Stream,

@@ -1,8 +1,10 @@
 //! Per-stream filtering and policing of bridges, resolved (IEEE Std 802.1Q-2022, 8.6.5.3 to 8.6.5.5, 8.6.10, 12.31).
 //!
-//! The machine is `core`'s (`psfp/`), and so are the parameters; here is what a bridge has of them, and which filter the frames of a
-//! stream find: the first whose handle and regenerated priority match. A stream is its own handle, whatever its frames hold. An internal
-//! priority that is the same whenever a gate is open decides the class of a hop ([`Hop::class`](crate::network::Hop::class)); one that
+//! The machine and its parameters are `core`'s (`psfp/`); here are those of each bridge, and the filter that the
+//! frames of a stream match: the first one with their handle and regenerated priority. A stream is its own handle,
+//! whatever its frames contain. An internal priority that is the same whenever a gate is open determines the class of
+//! a hop ([`Hop::class`](crate::network::Hop::class)); one that changes does so in a run ([`Internal::Varies`]). Not
+//! here: bounds.
 //! changes does so in a run ([`Internal::Varies`]). Not here: what bounds make of it.
 
 pub(crate) mod check;
@@ -30,9 +32,9 @@ pub struct StreamFilter {
     pub streams: Option<BTreeSet<StreamIndex>>,
     /// The priority of the frames that it takes; none: any.
     pub priority: Option<Priority>,
-    /// What they must pass; gate and meter by their places in the lists of the bridge.
+    /// The functions that frames must pass; gate and meter by their indices in the lists of the bridge.
     pub config: FilterConfig,
-    /// By which priority the class of those that pass is chosen.
+    /// The priority that selects the class of those that pass.
     pub internal: Internal,
 }
 
@@ -41,7 +43,7 @@ pub struct StreamFilter {
 pub struct StreamGate {
     /// Its number in the description.
     pub id: u32,
-    /// How it is built; octets are of MSDUs.
+    /// Its parameters; octets are of MSDUs.
     pub config: StreamGateConfig,
 }
 
@@ -54,12 +56,12 @@ pub struct FlowMeter {
     pub config: MeterConfig,
 }
 
-/// What a bridge filters, by number each.
+/// The filters, gates and meters of a bridge, by their numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BridgeFilters {
     /// The bridge.
     pub node: NodeIndex,
-    /// In the order in which they are looked at.
+    /// In the order in which they are matched.
     pub filters: Vec<StreamFilter>,
     /// Stream gates.
     pub gates: Vec<StreamGate>,
@@ -67,7 +69,7 @@ pub struct BridgeFilters {
     pub meters: Vec<FlowMeter>,
 }
 
-/// What management writes in a run; filters, gates and meters by their places.
+/// Changes by management in a run; filters, gates and meters by their indices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FilterChange {
     /// A filter is blocked, or is no longer.
@@ -82,19 +84,19 @@ pub enum FilterChange {
     AllRed(usize, bool),
 }
 
-/// By which priority the class of a stream's frames is chosen.
+/// The priority that selects the class of a stream's frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Internal {
-    /// By their own.
+    /// Their own.
     Own,
-    /// By this one.
+    /// This one.
     Fixed(Priority),
-    /// By these, one after the other; none: their own.
+    /// These, one after the other; none: their own.
     Varies(BTreeSet<Option<Priority>>),
 }
 
 impl BridgeFilters {
-    /// The filter that frames of a stream with this priority find, by its place.
+    /// The filter that frames of a stream with this priority match, by its index.
     #[must_use]
     pub fn filter_of(&self, stream: StreamIndex, priority: Priority) -> Option<usize> {
         self.filters.iter().position(|filter| {
@@ -103,7 +105,7 @@ impl BridgeFilters {
         })
     }
 
-    /// By which priority the class of frames is chosen that pass a gate; `lists` are those that it gets in a run.
+    /// The priority that selects the class of frames that pass a gate; `lists` are those that it gets in a run.
     pub(crate) fn internal<'l>(
         &'l self,
         gate: usize,
@@ -121,7 +123,7 @@ impl BridgeFilters {
         }
     }
 
-    /// In a network in which streams have other places; none where they are not in it.
+    /// In a network in which streams have other indices; none where they are not in it.
     pub(crate) fn moved(&self, place: &[Option<StreamIndex>]) -> Self {
         let mut filters = self.clone();
         for filter in &mut filters.filters {
@@ -142,7 +144,7 @@ impl BridgeFilters {
     }
 }
 
-/// The priority that frames of a stream have behind a hop, at the port where they come in.
+/// The priority of a stream's frames after a hop, at the port where they come in.
 pub(crate) fn received_priority(stream: &Stream, hop: &Hop, reception: &Port) -> Priority {
     if stream.virtual_link.is_some() || stream.time_triggered.is_some() {
         stream.priority
@@ -154,7 +156,7 @@ pub(crate) fn received_priority(stream: &Stream, hop: &Hop, reception: &Port) ->
 }
 
 impl Network {
-    /// What a bridge filters, if it does.
+    /// The filters, gates and meters of a bridge, if it has any.
     #[must_use]
     pub fn filters_of(&self, node: NodeIndex) -> Option<&BridgeFilters> {
         self.stream_filters.iter().find(|filters| filters.node == node)
@@ -168,8 +170,8 @@ impl Network {
         (self.ports[to.index()].node, to)
     }
 
-    /// The filter that frames of a stream find behind a hop: of which bridge, and its place. Frames of protocols, which are for the
-    /// port itself, find none.
+    /// The filter that frames of a stream match after a hop: its bridge, and its index. Frames of protocols, which are
+    /// for the port itself, match none.
     #[must_use]
     pub fn filter_behind(
         &self,
@@ -198,7 +200,7 @@ impl Network {
         self.events.iter().filter_map(|event| list(&event.action)).collect()
     }
 
-    /// By which priority the class of a stream's frames is chosen behind a hop.
+    /// The priority that selects the class of a stream's frames after a hop.
     #[must_use]
     pub fn internal_behind(&self, number: StreamIndex, stream: &Stream, hop: &Hop) -> Internal {
         let found = self.filter_behind(number, stream, hop);

@@ -1,6 +1,6 @@
 //! From the keys of bridges to their stream filters, stream gates and flow meters; and management's changes of them.
 //!
-//! Not here: what only the whole network shows (`check.rs`).
+//! Not here: faults that only the resolved network shows (`check.rs`).
 
 use tautwire_core::Priority;
 use tautwire_core::psfp::GateState;
@@ -21,31 +21,31 @@ use crate::text::{codes, scalar};
 /// Octets of the EtherType, which an MSDU begins with.
 const ETHER_TYPE: u64 = 2;
 
-/// What bridges filter, and where that stands.
+/// The filters, gates and meters of bridges, and their places in the text.
 #[derive(Default)]
 pub(crate) struct Drafts {
     pub(crate) bridges: Vec<BridgeFilters>,
     pub(crate) places: Vec<Places>,
 }
 
-/// Where the parts of a bridge's filters stand, each in the order of its table.
+/// The places of the parts of a bridge's filters, each in the order of its table.
 pub(crate) struct Places {
     pub(crate) node: Place,
     pub(crate) filters: Vec<Place>,
     pub(crate) gates: Vec<Place>,
     limits: GateLimits,
     tick: Duration,
-    /// Octets beside the MAC client data that a service data unit is taken for to have.
+    /// Octets that count in a service data unit in addition to the MAC client data.
     beside: u64,
 }
 
 impl Drafts {
-    /// The place of a bridge in the list.
+    /// The index of a bridge in the list.
     fn find(&self, node: NodeIndex) -> Option<usize> {
         self.bridges.iter().position(|filters| filters.node == node)
     }
 
-    /// The priority by which the class of a stream's frames is always chosen at a bridge, if it is not their own.
+    /// The priority that always selects the class of a stream's frames at a bridge, if it is not their own.
     pub(crate) fn fixed(&self, node: NodeIndex, stream: StreamIndex, priority: Priority) -> Option<Priority> {
         let bridge = &self.bridges[self.find(node)?];
         match bridge.filters[bridge.filter_of(stream, priority)?].internal {
@@ -54,7 +54,8 @@ impl Drafts {
         }
     }
 
-    /// The filter that frames of a stream find behind a hop: the places of its bridge and of the filter. Frames of protocols find none.
+    /// The filter that frames of a stream match after a hop: the indices of its bridge and of the filter. Frames of
+    /// protocols match none.
     pub(crate) fn behind(
         &self,
         topology: &Topology<'_>,
@@ -94,7 +95,7 @@ impl Drafts {
     }
 }
 
-/// What the bridges of a network filter.
+/// The filters, gates and meters of the bridges of a network.
 pub(crate) fn drafts(
     root: &Node<'_>,
     topology: &Topology<'_>,
@@ -127,13 +128,13 @@ pub(crate) fn drafts(
     drafts
 }
 
-/// Octets beside the MAC client data in what `sdu` says.
+/// Octets that `sdu` counts in addition to the MAC client data.
 fn beside(of: Option<&Node<'_>>) -> u64 {
     let is_payload = of.and_then(|of| of.get("sdu")).and_then(Node::text) == Some("payload");
     if is_payload { ETHER_TYPE } else { 0 }
 }
 
-/// The rows of a table in the order of their numbers, and no more than the device takes.
+/// The rows of a table in the order of their numbers, up to the limit of the device.
 fn rows<'t, 'a>(
     part: &'a Node<'t>,
     (table, most): (&str, &str),
@@ -320,7 +321,7 @@ fn meters(part: &Node<'_>, faults: &mut Faults) -> Vec<FlowMeter> {
     rows.into_iter().map(meter).collect()
 }
 
-/// With the rates and bursts that are stated.
+/// With the stated rates and bursts.
 fn profile(node: &Node<'_>, before: MeterConfig) -> MeterConfig {
     let rate = |key: &str, before| node.parsed::<BitRate>(key).unwrap_or(before);
     let burst = |key: &str, before| node.parsed::<Bytes>(key).map_or(before, octets);
