@@ -5,7 +5,6 @@
 //! whatever its frames contain. An internal priority that is the same whenever a gate is open determines the class of
 //! a hop ([`Hop::class`](crate::network::Hop::class)); one that changes does so in a run ([`Internal::Varies`]). Not
 //! here: bounds.
-//! changes does so in a run ([`Internal::Varies`]). Not here: what bounds make of it.
 
 pub(crate) mod check;
 pub(crate) mod language;
