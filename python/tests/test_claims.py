@@ -135,7 +135,7 @@ def other_study(folder: Path, text: str, verdicts: str) -> Path:
 
 
 def ending(study: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, list[str]]:
-    """Exit code and lines of a whole run."""
+    """Exit code and lines of a complete run."""
     code = claims.main([str(study), "--out", str(study.parent / "out")])
     return code, capsys.readouterr().out.splitlines()
 

@@ -1,7 +1,9 @@
-//! How far a node's time of its grandmaster can be off (IEEE Std 802.1AS-2020, clauses 10 and 11; [gPTP](../../../docs/mechanisms/gptp.md)).
+//! How far a node's time of its grandmaster can be off (IEEE Std 802.1AS-2020, clauses 10 and 11;
+//! [gPTP](../../../docs/mechanisms/gptp.md)).
 //!
 //! Clocks run at constant rates, so what a node does not know of them comes from stamps alone. A stamp of node *i* is off by something
-//! between `err_min - quantum - step` (of the clock's readings) and `err_max`; let `w_i` be the width of that, and `apart(i, j)` the most by which two of them differ. Over
+//! between `err_min - quantum - step` (of the clock's readings) and `err_max`; let `w_i` be the width of that, and
+//! `apart(i, j)` the most by which two of them differ. Over
 //! link *i*, from node *i - 1*:
 //!
 //! - the neighbour's rate is measured from answers that are `n` intervals of peer delay apart, so its error is `ρ =

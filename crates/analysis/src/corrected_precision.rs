@@ -43,7 +43,8 @@ pub enum SyncLosses {
     OneOf(u32),
 }
 
-/// The most by which `node`'s corrected clock is off, either way, in samples after the warm-up: if the same grandmaster is followed since the middle of the
+/// The most by which `node`'s corrected clock is off, either way, in samples after the warm-up: if the same
+/// grandmaster is followed since the middle of the
 /// warm-up and the servo neither steps its clock nor meets its greatest rate since then. None if the servo need not settle, if what
 /// it settles to could be stepped or meet the greatest rate, where links and nodes come and go, and if the node's time has no bound.
 #[must_use]

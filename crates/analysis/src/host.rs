@@ -89,7 +89,8 @@ impl Flow {
     }
 }
 
-/// From the application to the port of every stream whose talker has stacks; frames of control protocols are made at the interface. Of responses a token bucket may be known; of
+/// From the application to the port of every stream whose talker has stacks; frames of control protocols are made at
+/// the interface. Of responses a token bucket may be known; of
 /// what its threads receive, too, nothing is if the times at its ports are not.
 pub(crate) fn sending(network: &Network, timeline: &Timeline, learned: &Learned) -> Vec<Option<Sending>> {
     let responses = learned.handed();

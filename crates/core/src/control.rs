@@ -100,7 +100,8 @@ pub struct Addresses {
 /// - It polls after construction and after every event, until there is none, before time passes. It may handle all
 ///   events of one instant first.
 /// - It reads the deadline after that, and when that is not later than now it gives [`Event::Due`] before time passes.
-/// - [`Event::Sent`] comes once for a frame that leaves, if the protocol stamps or follows its frames; never for one that is lost before that.
+/// - [`Event::Sent`] comes once for a frame that leaves, if the protocol stamps or follows its frames; never for one
+///   that is lost before that.
 /// - A node that stops loses its machine; a node that restarts gets a new one, which takes all links as up until an [`Event::Link`].
 /// - Between events it may call methods of the type that it knows (a mechanism's attachment does), and polls after them, too.
 ///

@@ -91,7 +91,8 @@ pub struct PortConfig {
     pub dispatcher: Option<DispatcherConfig>,
     /// Servers in place of queues and selection of the classes; a frame's lane is the number of its server.
     pub servers: Option<ServersConfig>,
-    /// Gates of its classes. Then there are neither time-triggered traffic nor servers, and frames are not committed before the classes compete.
+    /// Gates of its classes. Then there are neither time-triggered traffic nor servers, and frames are not committed
+    /// before the classes compete.
     pub gates: Option<GatesConfig>,
 }
 

@@ -8,7 +8,8 @@ use crate::Dice;
 /// Least and most payload of a stream.
 type Sizes = (u64, u64);
 
-/// A random network of changing traffic, which replays some of `traces` (paths), if there are any: the same text for the same seed. Some overload
+/// A random network of changing traffic, which replays some of `traces` (paths), if there are any: the same text for
+/// the same seed. Some overload
 /// a port, or state an arrival curve that their traffic does not keep, which are errors of the description.
 #[must_use]
 pub fn random_traffic(seed: u64, traces: &[String]) -> String {

@@ -225,7 +225,8 @@ pub struct StreamObservation {
     pub replicated: u64,
     /// Copies that reached a listener.
     pub delivered: u64,
-    /// Copies that reached an end station that is no listener, or a port at which their stream is not reserved or their VLAN not registered.
+    /// Copies that reached an end station that is no listener, or a port at which their stream is not reserved or
+    /// their VLAN not registered.
     pub consumed: u64,
     /// Copies on their way at the end of the run.
     pub in_flight: u64,

@@ -12,7 +12,8 @@ use super::synchronous::{self, is_synchronous};
 use crate::decision::RefusalReason;
 use crate::test::AdmissionTest;
 
-/// The test, with what the paper leaves open as parameters; of synchronous streams, that of the windows of their switches. A description without `harts:` is refused.
+/// The test, with what the paper leaves open as parameters; of synchronous streams, that of the windows of their
+/// switches. A description without `harts:` is refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HartsResponseTime {
     /// The parameters of the equation.

@@ -1,4 +1,5 @@
-//! Random networks with gates (IEEE Std 802.1Q-2022, 8.6.8.4): lists that are aligned and not, windows that overlap or meet, classes of every
+//! Random networks with gates (IEEE Std 802.1Q-2022, 8.6.8.4): lists that are aligned and not, windows that overlap or
+//! meet, classes of every
 //! transmission selection behind them, base times to come, ticks, guards and credit of devices, clocks of every kind.
 //!
 //! Every class that streams use has an interval that its largest frame fits into, so no queue waits for ever.

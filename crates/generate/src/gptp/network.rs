@@ -1,4 +1,5 @@
-//! Random networks of gPTP: lines of bridges with clocks that run wrong, stamps in steps or exact, PHYs that take their time, and long residence times.
+//! Random networks of gPTP: lines of bridges with clocks that run wrong, stamps in steps or exact, PHYs that take
+//! their time, and long residence times.
 
 use std::fmt::Write as _;
 

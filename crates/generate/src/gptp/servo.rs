@@ -1,5 +1,7 @@
-//! Random networks whose end stations' clocks are corrected by a servo: trees of bridges with clocks at any rate within 100 ppm, stamps in steps
-//! and late, ways that are longer in one direction, PHYs that take longer for some frames, intervals and weights of several kinds; some lose a message now and then.
+//! Random networks whose end stations' clocks are corrected by a servo: trees of bridges with clocks at any rate
+//! within 100 ppm, stamps in steps
+//! and late, ways that are longer in one direction, PHYs that take longer for some frames, intervals and weights of
+//! several kinds; some lose a message now and then.
 
 use std::fmt::Write as _;
 

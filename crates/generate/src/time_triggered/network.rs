@@ -21,7 +21,8 @@ pub fn random_time_triggered(seed: u64, tight: bool) -> String {
     describe(seed, tight, None)
 }
 
-/// A network of [`random_time_triggered`] with tight links (which may meet), of which a switch is reset again and again, mostly for less time
+/// A network of [`random_time_triggered`] with tight links (which may meet), of which a switch is reset again and
+/// again, mostly for less time
 /// than a frame takes.
 #[must_use]
 pub fn random_time_triggered_resets(seed: u64) -> String {

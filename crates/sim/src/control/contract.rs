@@ -1,7 +1,8 @@
 //! The contract of [`Machine`], held at every event of a run with needless wake-ups ([`crate::Driver::Spurious`]).
 //!
 //! Every event is given to a copy of the machine, too: both must answer alike. Then another copy must be drained by polling, have no
-//! deadline that is past behind [`Event::Due`], and make nothing of a deadline that has not come. The machine itself gets a needless [`Event::Due`] before its
+//! deadline that is past behind [`Event::Due`], and make nothing of a deadline that has not come. The machine itself
+//! gets a needless [`Event::Due`] before its
 //! events, so a run that differs from one without shows what the copies do not.
 
 use std::any::type_name;

@@ -61,7 +61,8 @@ pub enum Message {
     },
     /// Bridge to CNC: a cable at one of its ports works, or works no more.
     Cable(u32, bool),
-    /// CNC to CUC or to the listener's edge bridge: the listener is served, or not and why; [`FailureCode`] 0 if it was and is not any more.
+    /// CNC to CUC or to the listener's edge bridge: the listener is served, or not and why; [`FailureCode`] 0 if it
+    /// was and is not any more.
     Verdict(Pair, Result<(), FailureCode>),
     /// CNC to the talker's edge bridge: the merged declaration of its listeners.
     Listeners(u32, Option<ListenerDeclaration>),

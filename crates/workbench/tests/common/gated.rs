@@ -1,6 +1,7 @@
 //! What is wrong with the gates of a run, by an enumeration of their lists entry by entry that shares no code with the machine.
 //!
-//! Of nodes whose clock is true, and ports whose list does not change: a frame starts while its gate is open, and ends before it closes; one of a strict-priority class does not
+//! Of nodes whose clock is true, and ports whose list does not change: a frame starts while its gate is open, and ends
+//! before it closes; one of a strict-priority class does not
 //! wait for a free line that it could have had; one of a credit-based class starts with no debt.
 
 use tautwire_model::gates::{GateClock, GuardPolicy, PortGates};

@@ -59,7 +59,8 @@ fn the_scenarios_have_bounds_of_their_admissions() {
     }
 }
 
-/// The figures of docs/mechanisms/harts.md: the longest admission of the scenario, its bound, and the longest if every processor always takes its
+/// The figures of docs/mechanisms/harts.md: the longest admission of the scenario, its bound, and the longest if every
+/// processor always takes its
 /// longest.
 #[test]
 fn the_longest_admission_of_the_scenario_is_as_documented() {

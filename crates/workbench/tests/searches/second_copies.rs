@@ -83,7 +83,8 @@ run: {{duration: 2 s}}\n"
     assert!(uneven >= 4_505, "{uneven}");
 }
 
-/// A listener that stops and comes back between the two copies of a frame takes both, though they are within SkewMax: nothing is lost, nothing is
+/// A listener that stops and comes back between the two copies of a frame takes both, though they are within SkewMax:
+/// nothing is lost, nothing is
 /// late, and it is not proven. By the skew of the stream alone, which the verdict once looked at, it would be.
 #[test]
 fn a_listener_that_forgets_between_two_copies_proves_nothing() {

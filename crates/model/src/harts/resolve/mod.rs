@@ -183,7 +183,8 @@ fn reservation(
     Some(Reservation { stream: found, server, stated, interval, police })
 }
 
-/// Warns of a talker that keeps its promise and of which frames are discarded: by its jitter, by its host's delay, and by others that wait at
+/// Warns of a talker that keeps its promise and of which frames are discarded: by its jitter, by its host's delay, and
+/// by others that wait at
 /// its port, they come to the switch closer together than they are made.
 fn early(
     node: &Node<'_>,
