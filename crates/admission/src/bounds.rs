@@ -215,8 +215,8 @@ pub fn may_be_lost(network: &Network, stream: &Stream, listener: usize, limit: &
     }
 }
 
-/// Where a deadline of a stream is not proven, at the first listener where it is not. The port is the one at which its delay is
-/// the greatest, or has grown most over what it is `without` the newcomer.
+/// Where a deadline of a stream is not proven, at its first such listener. The port is the one with the greatest part
+/// of its delay, or with the greatest increase over its bounds `without` the new stream.
 #[must_use]
 pub fn missed(
     network: &Network,

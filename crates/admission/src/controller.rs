@@ -67,7 +67,7 @@ impl<'network> Controller<'network> {
         Self { suggesting, ..controller }.go_on(saved)
     }
 
-    /// A controller that goes on where the log of a folder ends, and keeps it.
+    /// A controller that continues at the end of a folder's log, and appends to it.
     ///
     /// # Errors
     /// If the log cannot be read or written, is damaged, in use, or names a stream that the description
@@ -114,7 +114,7 @@ impl<'network> Controller<'network> {
         &self.admitted
     }
 
-    /// Answers a request. What it changes is on disk when this returns.
+    /// Answers a request. Its changes are on disk when this returns.
     ///
     /// # Errors
     /// If the log cannot be written: then nothing has changed.

@@ -97,7 +97,7 @@ impl AdmissionServer {
     /// Answers requests until there are no more.
     ///
     /// # Errors
-    /// What the channel gives, and a log that cannot be used; an answer is given only to what is on disk.
+    /// Errors of the channel, and of a log that cannot be used; only changes that are on disk are acknowledged.
     pub fn serve<A: Channel>(self, channel: &mut A) -> Result<(), A::Error> {
         let Self { grammar, name, text, test, mut network, mut saved } = self;
         loop {

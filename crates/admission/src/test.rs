@@ -5,9 +5,9 @@ use tautwire_model::network::StreamIndex;
 
 use crate::decision::RefusalReason;
 
-/// Decides whether streams may run together. All tests are of this form: a test that sees every decision
-/// anew gives [`refuse`](AdmissionTest::refuse) alone; one that goes on from the last decision gives
-/// [`begin`](AdmissionTest::begin), too, and must decide alike by both.
+/// Decides whether streams may run together. All tests have this form: a test without state gives only
+/// [`refuse`](AdmissionTest::refuse); one that continues from the last decision also gives
+/// [`begin`](AdmissionTest::begin), and must give the same decisions by both.
 pub trait AdmissionTest {
     /// Why the last of `streams` must not join the others, which were admitted in this order; none if it
     /// may. Of streams that were not admitted by this test, why one of them must not join those before. It must not depend on
@@ -24,8 +24,8 @@ pub trait AdmissionTest {
     }
 }
 
-/// A test over a run of decisions: it knows what is admitted. `network` is always the one that it began
-/// with, but that it may have more streams behind those.
+/// A test over a run of decisions, which keeps the admitted streams. `network` is always the one that it began with,
+/// except that further streams may follow its own.
 pub trait TestSession {
     /// A stream requests to join the admitted ones: it has joined, or the result is the reason, and nothing has changed.
     fn join(&mut self, network: &Network, stream: StreamIndex) -> Option<RefusalReason>;

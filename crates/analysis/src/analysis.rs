@@ -326,8 +326,8 @@ impl<'network> Analysis<'network> {
         }
     }
 
-    /// From the last bit here to the last bit at the next node, greatest: of a frame that is cut through from its header to
-    /// the last bit behind it, and the octets before the header once more, however long it is.
+    /// The greatest time from the last bit here to the last bit at the next node: of a cut-through frame from its
+    /// header to the last bit behind it, plus the octets before the header, whatever the length of the frame.
     fn hop_max(
         &self,
         entry: &Entry,

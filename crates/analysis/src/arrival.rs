@@ -1,7 +1,7 @@
 //! How frames reach their queues: from the last bit received, or from the application, through host or
 //! device and, for ATS, to eligibility.
 //!
-//! Not here: what a scheduler group allows (`regulator.rs`), what happens in the queue (`port.rs`).
+//! Not here: the output of a scheduler group (`regulator.rs`), the delay in the queue (`port.rs`).
 
 use tautwire_model::network::{PortIndex, StreamIndex};
 use tautwire_units::Bytes;

@@ -44,9 +44,9 @@ pub(crate) fn others_first<'a>(
     queue_bound(latency, rate, &higher, &own.curve, frame)
 }
 
-/// The lanes take turns, a frame each, counted from when the lane of the frame has one waiting,
-/// committed or on the line. `latency` covers the frame that is under way when the lane of
-/// the frame begins to wait, unless that is one of another lane whose turn it was.
+/// The lanes take turns, a frame each, counted from when the lane of the frame has one waiting, committed or on the
+/// line. `latency` covers the frame in transmission when the lane of the frame begins to wait, unless it belongs to
+/// another lane whose turn it was.
 pub(crate) fn in_turn<'a>(
     latency: u128,
     rate: u64,

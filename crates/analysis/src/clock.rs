@@ -57,8 +57,8 @@ impl Deviation {
     }
 }
 
-/// What one timed step may come late on a node's clock beyond exact arithmetic: the step of its
-/// readings, and the roundings of the maps between its time and true time. Nothing for a perfect clock.
+/// By how much one timed step may be late on a node's clock compared with exact arithmetic: the step of its readings,
+/// and the roundings of the maps between its time and true time. Zero for a perfect clock.
 pub(crate) fn slack_ps(clock: &Clock) -> u64 {
     let perfect = clock.tolerance_ppb == 0 && clock.granularity.as_ps() <= 1;
     if perfect { 0 } else { clock.granularity.as_ps().max(1) + 2 }

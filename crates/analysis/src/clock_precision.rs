@@ -39,8 +39,9 @@ const PARTS: u128 = 1_000_000_000_000_000_000;
 /// Readings and corrections are rounded at so many places of a link, a picosecond each.
 const ROUNDINGS: u128 = 12;
 
-/// The most by which `node`'s time of `grandmaster` is off, either way, while messages are not lost and the way stays as it is; the
-/// worst of all simple ways between them. None if something on a way has no bound: a message, or the time that nodes take for theirs.
+/// The greatest error of `node`'s time of `grandmaster`, while no message is lost and the path does not change; the
+/// maximum over all simple paths between them. None if something on a path has no bound: a message, or a processing
+/// time.
 #[must_use]
 pub fn clock_precision(
     network: &Network,

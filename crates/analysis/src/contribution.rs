@@ -1,5 +1,5 @@
-//! What comes to the classes of a port: per class and lane, the sum of what its streams promise or their
-//! shapers let through, and what the link and the class before it let through.
+//! The arrivals of the classes of a port: per class and lane, the sum of its streams' promises or shapers' outputs,
+//! limited by the link and by the class before it.
 
 use std::sync::Arc;
 

@@ -65,8 +65,8 @@ impl Shaper {
         volume(self.slope_max, held)
     }
 
-    /// The longest time in which it sends nothing and earns credit, picoseconds; none if that has no end. `rate_served`: of the line,
-    /// less roundings; `blocking`: the largest frame below the class, micro-bits.
+    /// The longest time in which it sends nothing and earns credit, picoseconds; none if that is unlimited.
+    /// `rate_served`: the rate of the line, less roundings; `blocking`: the largest frame below the class, micro-bits.
     pub(crate) fn held_max(&self, rate_served: u64, blocking: u128, higher: &Curve) -> Option<u64> {
         let own = scaled(u128::from(self.slope_max), self.wire_per_charged.0, self.wire_per_charged.1);
         let lines = higher.lines().iter().filter_map(|line| {

@@ -1,7 +1,7 @@
-//! Which ports depend on which, as streams come and go, and an order of analysis that holds for them.
+//! The dependencies between ports, as streams come and go, and an order of analysis that respects them.
 //!
-//! The order is kept while every dependency goes forward in it; a new one that does not, and the end of
-//! one within a cycle, make a new order.
+//! The order is kept while every dependency points forward in it; a new one that does not, and the end of one within a
+//! cycle, make a new order.
 
 use crate::order::{Component, components};
 

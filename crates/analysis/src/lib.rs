@@ -107,8 +107,8 @@ pub fn taken_twice(network: &Network, bounds: &Bounds) -> Vec<Vec<bool>> {
 
 /// The bounds of every stream, hop and port of a network.
 ///
-/// Times are in true time and hold for every run of the network, whatever the seed: greatest delays
-/// are rounded up, least ones down. What has no bound says why.
+/// Times are in true time and hold for every run of the network, whatever the seed: greatest delays are rounded up,
+/// least ones down. A value without a bound has a reason.
 #[must_use]
 pub fn bounds(network: &Network) -> Bounds {
     bounds_by(network, Accuracy::default())

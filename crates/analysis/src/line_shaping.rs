@@ -9,8 +9,8 @@
 
 use crate::curve::{Line, MICRO, volume};
 
-/// What reaches a queue by one link whose line runs at `rate`: `largest` micro-bits of a frame, and
-/// `jitter` picoseconds by which the way to the queue differs between frames.
+/// The arrivals at a queue by one link whose line runs at `rate`: `largest` micro-bits of a frame, and `jitter`
+/// picoseconds by which the delay to the queue differs between frames.
 pub(crate) fn shaped_by_line(largest_bits: u64, rate: u64, jitter: u64) -> Line {
     Line { burst: u128::from(largest_bits) * MICRO + volume(rate, jitter), rate }
 }

@@ -1,4 +1,4 @@
-//! The order in which ports are analysed: behind all on which they depend, cycles together.
+//! The order in which ports are analysed: after all on which they depend, cycles together.
 //!
 //! A port depends on the ports from which its streams come. Strongly connected components in
 //! topological order (Tarjan, Depth-first search and linear graph algorithms, SIAM J. Comput. 1972),

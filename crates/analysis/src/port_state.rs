@@ -1,11 +1,11 @@
-//! What is known of a port between one analysis and the next, class by class.
+//! The kept values of a port between one analysis and the next, class by class.
 //!
-//! Evaluation goes from what comes (arrivals, added up per class and lane) over the terms of each class,
-//! from the highest, to the passage of each entry. A step is taken again only if what it is made of has
-//! changed: the terms of a class hang on what comes to it, on what goes before it and on the largest frame
-//! below it; a passage hangs on the entry's arrival and on the terms of its class. So what is kept equals
-//! what an evaluation from nothing would give, to the bit; with slack (`slack.rs`), passages, what classes
-//! send, what goes before lower classes and the terms by which entries pass are kept at or above it.
+//! Evaluation goes from the arrivals (added up per class and lane) over the terms of each class, from the highest, to
+//! the passage of each entry. A step is repeated only if its inputs have changed: the terms of a class depend on its
+//! arrivals, on the traffic that goes before it and on the largest frame below it; a passage depends on the entry's
+//! arrivals and on the terms of its class. So the kept values equal those of a complete evaluation, to the bit; with
+//! slack (`slack.rs`), passages, the output of classes, the traffic before lower classes and the terms by which
+//! entries pass are kept at or above them.
 //!
 //! Not here: which ports and entries a change reaches (`session.rs`).
 
@@ -279,8 +279,8 @@ impl PortState {
         }
     }
 
-    /// The passages of all entries of the classes of which all pass `anew`, of those that came otherwise, and of those
-    /// that have less slack than their class and are in one whose terms are new `again`.
+    /// The passages of all entries of the classes of which all pass `anew`, of those with changed arrivals, and of
+    /// those that have less slack than their class and are in one whose terms are new `again`.
     fn pass(
         &mut self,
         analysis: &mut Analysis<'_>,

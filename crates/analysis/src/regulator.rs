@@ -174,8 +174,8 @@ impl Regulator<'_> {
         schedulers.max().unwrap_or(0) + slack + talker.max().unwrap_or(0)
     }
 
-    /// Whether the port before keeps the order of the group: one queue, or one lane of it, in the order
-    /// of eligibility, with no frame later than its eligibility.
+    /// Whether the port before keeps the order of the group: one queue, or one lane of it, in the order of
+    /// eligibility, with no frame later than its eligibility.
     fn fifo_before(&self) -> bool {
         let (first, before) = (self.entry(0), self.before(0));
         let same = (0..self.members.len()).all(|member| {
@@ -283,8 +283,8 @@ impl Regulator<'_> {
         fitting.next().or(promised)
     }
 
-    /// A regulator like the one before on a clock that never differs passes what that one lets through:
-    /// both round alike. What it then covers is as much as it passes.
+    /// A regulator with the parameters of the one before, on a clock that never differs, passes the output of that
+    /// one: both round alike. It then covers as much as it passes.
     fn same_regulator(&self, member: usize) -> Option<Line> {
         let (entry, before) = (self.entry(member), self.before(member));
         let network = self.plan.network;

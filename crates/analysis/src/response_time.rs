@@ -159,9 +159,9 @@ impl Wait {
     }
 }
 
-/// The greatest waits in a FIFO class behind `latency` micro-bits of a lower frame, which are still to be sent when the first of its
-/// frames comes; none if its streams are not all of frames of one size, if more comes than is served, or if the busy period is too
-/// long to be looked at.
+/// The greatest waits in a FIFO class behind `latency` micro-bits of a lower frame, which are still to be sent when
+/// the first of its frames comes; none if its streams do not all have frames of one size, if the load exceeds the
+/// rate, or if the busy period is too long to be examined.
 pub(crate) fn response_times(latency: u128, rate: u64, higher: Coming<'_>, own: Coming<'_>) -> ResponseTimes {
     if !own.0.is_integral() {
         return ResponseTimes::default();
@@ -282,8 +282,8 @@ mod tests {
         times.waits.iter().filter_map(|bound| bound.start_max(bits)).min()
     }
 
-    /// The greatest wait of the own streams' frames of `bits` over all phases: time in steps, a frame of the lowest class is about
-    /// to start whenever the line is free.
+    /// The greatest wait of the own streams' frames of `bits` over all phases: time in steps, a frame of the lowest
+    /// class starts whenever the line is free.
     fn enumerated(latency: u64, higher: &[(u64, u64, u64)], own: &[(u64, u64, u64)], bits: u64) -> u64 {
         let all: Vec<_> = higher.iter().chain(own).copied().collect();
         let combinations: u64 = all.iter().map(|(_, period, _)| period).product();

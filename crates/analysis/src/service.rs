@@ -1,10 +1,11 @@
-//! What a mechanism gives that serves ports in a way of its own: two traits, and what they speak of.
+//! The service of a mechanism that serves ports in its own way: two traits, and their types.
 //!
-//! The flow of bounds (`analysis.rs`) knows of a mechanism two things: what it *carries* ([`Carried`], of a stream at a port) and what it
-//! takes of a port's line from the classes that it does not carry ([`Served`]). Where no service carries a stream, its class does by its
-//! transmission selection (`port.rs`). Invariants: what is carried depends on no passage of the flow, so it is known before
-//! the first port is evaluated; a hop's bound is the sum of its terms, and no figure of an explanation comes from elsewhere.
-//! Not here: the list of mechanisms (`services.rs`), what each of them proves.
+//! The flow of bounds (`analysis.rs`) knows two things of a mechanism: the frames that it *carries* ([`Carried`], of a
+//! stream at a port) and the time of a port's line that it takes from the classes that it does not carry ([`Served`]).
+//! Where no service carries a stream, its class does by its transmission selection (`port.rs`). Invariants: a carried
+//! passage depends on no passage of the flow, so it is known before the first port is evaluated; a hop's bound is the
+//! sum of its terms, and all figures of an explanation are such terms. Not here: the list of mechanisms
+//! (`services.rs`), their proofs.
 
 use core::fmt::Debug;
 

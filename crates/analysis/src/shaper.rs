@@ -1,5 +1,5 @@
-//! What one scheduler of asynchronous traffic shaping passes, computing in ticks on its own clock: at least, and at
-//! most (IEEE Std 802.1Q-2022, 8.6.11.3).
+//! The guaranteed and the greatest output of one scheduler of asynchronous traffic shaping, computing in ticks on its
+//! own clock (IEEE Std 802.1Q-2022, 8.6.11.3).
 //!
 //! Rates and bursts are in charged bits: those that its device counts of a frame. Groups of schedulers are in
 //! `regulator.rs`.
@@ -95,8 +95,8 @@ pub(crate) fn lets_through(range: &ShaperRange) -> Line {
     Line::new(range.burst_sum, u64::try_from(rate).unwrap_or(u64::MAX))
 }
 
-/// By how many picoseconds frames may be closer at the times that a scheduler assigns than its bucket lets them be. With ticks
-/// every duration is rounded up; without, an assigned time is.
+/// By how many picoseconds the assigned times of frames may be closer than the bucket of their scheduler allows. With
+/// ticks every duration is rounded up; without, an assigned time is.
 pub(crate) fn closer(range: &ShaperRange, tick: Option<Duration>) -> u64 {
     let is_exact = range.constant
         && range.deviation_ppb == 0

@@ -126,8 +126,8 @@ impl Above {
 }
 
 impl ClassTerms {
-    /// Whether no frame between two sizes waits longer by new terms than by these. By each bound the wait falls in a line
-    /// with the frame's bits, or is none: where both ends are below, all between are.
+    /// Whether no frame between two sizes waits longer by new terms than by these. By each bound the wait falls
+    /// linearly with the frame's bits, or is none: where both ends are below, all between are.
     pub(crate) fn holds(&self, new: &Self, plan: &PortPlan, (least, most): (Bytes, Bytes)) -> bool {
         let alike = (self.method, self.reason, self.used) == (new.method, new.reason, new.used)
             && self.shaper.is_some() == new.shaper.is_some()

@@ -1,4 +1,4 @@
-//! The worst of a run's timeline: what a stream, a shaper or a port is like at its worst moment.
+//! The worst case of a run's timeline: the parameters of a stream, a shaper or a port at its worst moment.
 //!
 //! A start or a change lets a source or a bucket begin anew, full; each therefore adds a burst. Rates
 //! are the greatest that ever hold where they load others, and the least where they serve. Not here:

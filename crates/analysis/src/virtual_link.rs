@@ -50,8 +50,8 @@ pub(crate) struct LinkPlan {
     wait: Option<u64>,
     /// Most messages that wait at once; none if there is no bound.
     most: Option<u64>,
-    /// By how much its messages come before or behind times that are a BAG apart, on the talker's clock, where no regulator
-    /// keeps them; none if that is not known.
+    /// By how much its messages come before or after times that are a BAG apart, on the talker's clock, where no
+    /// regulator spaces them; none if that is not known.
     spread: Option<u64>,
     /// The streams of the link, this one among them.
     streams: Vec<u32>,
@@ -67,8 +67,8 @@ pub(crate) struct PolicerPlan {
 }
 
 impl LinkPlan {
-    /// Of a stream whose host takes at most so many picoseconds, if for every stream of its link that is known; `all`
-    /// are the streams of its link that run, itself among them.
+    /// Of a stream whose host takes at most so many picoseconds, if that is known for every stream of its link; `all`
+    /// are the streams of its link that run, including itself.
     pub(crate) fn new(
         network: &Network,
         number: u32,
@@ -157,8 +157,8 @@ impl Messages {
         self.burst.saturating_mul(bag) <= self.interval
     }
 
-    /// The most of them that wait at once, if they alone leave, a BAG apart, and keep it. At the times at which a period
-    /// begins, or the last message of a burst that came with the greatest jitter and none before it waits.
+    /// The most of them that wait at once, if they alone leave, a BAG apart, and keep it: at the begin of a period, or
+    /// when the last message of a burst comes with the greatest jitter and none before it waits.
     fn waiting(&self, bag: u64) -> u64 {
         let late = self.late.saturating_add(self.step);
         let periods = (late / self.interval).saturating_add(1);
@@ -267,8 +267,8 @@ impl Plan<'_> {
         }
     }
 
-    /// Whether how long a stream waits follows from its BAG, whatever its application does. Its host must not hold it up,
-    /// and what a response waits begins with what it answers.
+    /// Whether the wait of a stream follows from its BAG, whatever its application does. Its host must not delay it,
+    /// and the wait of a response begins with its request.
     pub(crate) fn waits_for_its_turn(&self, stream: u32) -> bool {
         let is_response = matches!(self.stream(stream).traffic, Traffic::Response { .. });
         let is_regulated = self.links[stream as usize].as_ref().is_some_and(|link| link.regulated);

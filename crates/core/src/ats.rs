@@ -154,8 +154,8 @@ impl AtsSchedulers {
         scheduler.last = (0, FineTime::default());
     }
 
-    /// Takes the parameters of a scheduler away: it discards every frame until it has others. Its bucket keeps its BucketEmptyTime, so
-    /// what it let pass before counts when it has parameters again.
+    /// Removes the parameters of a scheduler: it discards every frame until it has others. Its bucket keeps its
+    /// BucketEmptyTime, so earlier frames count when it has parameters again.
     pub fn remove_parameters(&mut self, scheduler: u32) {
         self.schedulers[scheduler as usize].parameters.octets_max = 0;
     }

@@ -1,10 +1,10 @@
 //! Credit-based shaper transmission selection (IEEE Std 802.1Q-2022, 8.6.8.2 and Annex L).
 //!
-//! In: whether frames wait, transmission started. Out: eligible or not, and when it will be.
-//! Invariant: credit is exact; a frame starts only at credit >= 0; where no frame waits and none is on the
-//! line, credit is not positive. A device may charge a frame for longer than the line takes: what of its charge
-//! is left when it has passed is charged if frames wait or a debt is left, and ends with the credit if not.
-//! Not here: when gates are shut (`port/gated.rs`), order between queues (`port.rs`). Scenario: `scenarios/credit-based.yaml`.
+//! In: whether frames wait, transmission started. Out: eligible or not, and when it will be. Invariant: credit is
+//! exact; a frame starts only at credit >= 0; where no frame waits and none is on the line, credit is not positive. A
+//! device may charge a frame for longer than the line takes: the rest of its charge after the frame is charged if
+//! frames wait or the credit is negative, and ends with the credit if not. Not here: when gates are shut
+//! (`port/gated.rs`), order between queues (`port.rs`). Scenario: `scenarios/credit-based.yaml`.
 
 use tautwire_units::{BitRate, Credit, Instant};
 
@@ -110,8 +110,8 @@ impl CreditBasedShaper {
         }
     }
 
-    /// The line is done with a frame that is charged for longer, and no frame waits: no frame of the queue is being transmitted
-    /// any more, so positive credit is lost, and what is left of the charge with it.
+    /// The line has finished a frame that is charged for longer, and no frame waits: no frame of the queue is being
+    /// transmitted any more, so positive credit is lost, and the rest of the charge with it.
     #[cold]
     fn end_charge(&mut self) {
         self.spend(self.line_end);

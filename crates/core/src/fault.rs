@@ -1,6 +1,6 @@
 //! Faults that can be planted in the machines, to prove that the tests find them.
 //!
-//! Only behind the feature `planted-faults`, which tests alone have; without it no trace of them is compiled.
+//! Only behind the feature `planted-faults`, which only tests enable; without it they are not compiled.
 
 use core::cell::Cell;
 
@@ -48,13 +48,13 @@ pub enum PlantedFault {
     DomainIgnored,
     /// A node of a lower synchronisation priority keeps to its own cluster.
     NoWayGiven,
-    /// A compression master takes whatever its masters send. This and the next are found by the search of babbling
-    /// masters and of high-integrity devices alone.
+    /// A compression master accepts any frames of its masters. Only the search of babbling masters and of
+    /// high-integrity devices finds this fault and the next.
     BabbleTaken,
     /// The monitor of a command/monitor pair lets everything pass.
     MonitorAsleep,
-    /// Of frames out of schedule those are forgotten that come outside of the look at a cycle. This and the next two are found by
-    /// the searches of halves and of thirds alone.
+    /// Frames out of schedule are forgotten if they come outside of the evaluation of a cycle. Only the searches of
+    /// halves and of thirds find this fault and the next two.
     CliqueForgotten,
     /// Masters of all other cliques are counted together.
     CliquesSummed,
@@ -122,8 +122,8 @@ pub enum PlantedFault {
     WindowTenfold,
     /// The ACMaster looks at replies when its patience is over.
     ReplyWaits,
-    /// By shuffling, frames of other classes go before a time-triggered one that waits. This and the next two are found by the search
-    /// of time-triggered networks alone.
+    /// By shuffling, frames of other classes go before a time-triggered one that waits. Only the search of
+    /// time-triggered networks finds this fault and the next two.
     ShuffledBehind,
     /// Of several messages within a period the first wins.
     FirstMessageKept,

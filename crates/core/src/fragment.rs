@@ -132,8 +132,8 @@ impl Reassembly {
         taken
     }
 
-    /// Whose place a new datagram of a source takes: that of its own last one, of which something was lost, for frames
-    /// of a source keep their order; else the oldest one's if there is no room.
+    /// The datagram that a new one of a source replaces: the source's own last one, of which a piece was lost, because
+    /// frames of a source keep their order; else the oldest one if there is no room.
     fn make_room(&mut self, source: u32) -> Option<(u32, u32)> {
         let own = self.open.iter().position(|open| open.source == source);
         let place = own.or((self.open.len() == self.limit).then_some(0))?;

@@ -1,11 +1,10 @@
 //! Traffic policing of virtual links at a switch's reception (ARINC 664 part 7, 4.1.1.1).
 //!
-//! In: arrival time and length of a frame of a virtual link. Out: it passes, or the reason for which it
-//! is discarded. A token bucket that fills within one BAG and holds the share of the jitter more: it is
-//! charged with frames, or with octets of the wire. Invariants: a frame that is discarded charges
-//! nothing; frames of a regulator that keeps the BAG and that came with at most the jitter always pass.
-//! Not here: the regulator of the end system (`virtual_link.rs`), what jitter frames come with
-//! (`tautwire-analysis`). Scenario: `scenarios/avionics.yaml`.
+//! In: arrival time and length of a frame of a virtual link. Out: it passes, or the reason for which it is discarded.
+//! The token bucket fills within one BAG, and is larger by the share of the jitter: it is charged with frames, or with
+//! octets on the wire. Invariants: a discarded frame charges nothing; frames of a regulator that keeps the BAG and
+//! that came with at most the jitter always pass. Not here: the regulator of the end system (`virtual_link.rs`), the
+//! jitter of frames (`tautwire-analysis`). Scenario: `scenarios/avionics.yaml`.
 
 use tautwire_units::{Duration, Instant};
 

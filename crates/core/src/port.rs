@@ -368,8 +368,8 @@ impl<F: QueuedFrame> EgressPort<F> {
         }
     }
 
-    /// Has a server be another one from now on, with a memory pool of so many octets of the wire; one that is as it is goes
-    /// on. Only where there are servers.
+    /// Replaces a server from now on, with a memory pool of so many octets on the wire; an unchanged one continues.
+    /// Only where there are servers.
     pub fn install_server(&mut self, now: Instant, lane: u16, config: ServerConfig, pool: Option<u32>) {
         if let Some(servers) = self.servers() {
             servers.install(now, lane, config, pool);
@@ -461,7 +461,7 @@ impl<F: QueuedFrame> EgressPort<F> {
         shaper.set_idle_slope(now, waiting, idle_slope);
     }
 
-    /// What the reservations of a credit-based class need together becomes `target`, never above `ceiling`
+    /// Sets the slope that the reservations of a credit-based class need together to `target`, never above `ceiling`
     /// ([`CreditBasedShaper::reserve_idle_slope`](crate::cbs::CreditBasedShaper::reserve_idle_slope)).
     ///
     /// # Panics

@@ -1,11 +1,10 @@
 //! Traffic regulator of a virtual link in its end system (ARINC 664 part 7, 3.2.1 and 3.2.4).
 //!
-//! In: frames of the link's sub-virtual-links. Out: at most one frame a BAG, the sub-virtual-links taken
-//! in turn, and its sequence number. The place of a sub-virtual-link either queues its frames or keeps
-//! the newest alone. Invariants: two releases are due a BAG apart; a sub-virtual-link that holds a
-//! frame is passed over by each of the others at most once; a released frame has the number that follows
-//! the one before it. Not here: the port behind it, whose frames of several links give the jitter
-//! (`port.rs`), the receiver (`redundancy.rs`). Scenario: `scenarios/avionics.yaml`.
+//! In: frames of the link's sub-virtual-links. Out: at most one frame a BAG, the sub-virtual-links taken in turn, and
+//! its sequence number. The place of a sub-virtual-link either queues its frames or keeps only the newest. Invariants:
+//! two releases are a BAG apart; a sub-virtual-link with a frame waits for at most one frame of each of the others; a
+//! released frame has the number that follows the one before it. Not here: the port after it, where frames of several
+//! links cause jitter (`port.rs`), the receiver (`redundancy.rs`). Scenario: `scenarios/avionics.yaml`.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;

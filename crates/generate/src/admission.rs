@@ -1,6 +1,6 @@
-//! Random networks that admit streams in a run, of all three kinds, without losses: bridges among themselves, with and without nodes that
-//! look at their timers in steps, a CNC with a CUC or with users that speak MSRP, and HaRTES. For the search for an
-//! admission that takes longer than its bound.
+//! Random networks that admit streams in a run, of all three kinds, without losses: bridges among themselves, with and
+//! without nodes that poll their timers in steps, a CNC with a CUC or with users that speak MSRP, and HaRTES. For the
+//! search for an admission that takes longer than its bound.
 
 use std::fmt::Write as _;
 

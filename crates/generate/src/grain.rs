@@ -1,4 +1,4 @@
-//! Clocks that are read in steps, as generated networks have them.
+//! Clocks that are read in steps, for generated networks.
 //!
 //! Half of the networks have exact readings. In the others every clock that the text describes draws a step of its own, or none,
 //! from a generator that nothing else draws from: all else of a seed's network stays as it is.

@@ -125,8 +125,8 @@ pub struct Verdict {
 }
 
 impl HartsSet {
-    /// Whether a stream may join: its own response time first, then that of every other, until the first
-    /// that is beyond its deadline. The set is as before.
+    /// Whether a stream may join: its own response time is tested first, then that of every other, until one exceeds
+    /// its deadline. The set is unchanged.
     #[must_use]
     pub fn admits(&self, new: &Reserved) -> Verdict {
         let mut with = self.clone();

@@ -128,8 +128,8 @@ impl<'a> Msrp<'a> {
         Ok(windows.saturating_add(own))
     }
 
-    /// The longest until a node looks at its timers. Where a step begins anew behind every MRPDU, each of those that may come
-    /// meanwhile puts it off by one.
+    /// The longest time until a node polls its timers. Where the polling step restarts after every MRPDU, each MRPDU
+    /// that may come meanwhile delays it by one step.
     fn looks(&self, node: NodeIndex) -> Result<u64, NoAdmissionBound> {
         let Some(tick) = self.settings(node).tick else { return Ok(0) };
         let step = self.context.late(tick.period.as_ps());

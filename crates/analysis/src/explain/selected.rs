@@ -1,4 +1,4 @@
-//! Hops of classes that go by transmission selection: which frame blocks, whose bursts go first, at which rate.
+//! Explanations of hops of classes with transmission selection: the blocking frame, the bursts that go first, the rate.
 //!
 //! Figures are those of the terms of the class (`port.rs`), evaluated once more. Not here: hops that a service carries (`explain.rs`).
 

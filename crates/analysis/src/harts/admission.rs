@@ -389,8 +389,8 @@ impl<'a> Admissions<'a> {
         self.way(&legs, load)
     }
 
-    /// Greatest time over some legs: the work of the entities on it, each counted once, and at every port all its frames once and a
-    /// period of its server for each time that the way crosses it.
+    /// Greatest time over some legs: the work of the entities on it, each counted once, and at every port all its
+    /// frames once and a period of its server for each time that the path crosses it.
     fn way(&self, legs: &[Message<Entity>], load: &Load<Entity>) -> Result<u64, NoAdmissionBound> {
         let mut crossings: BTreeMap<PortIndex, u64> = BTreeMap::new();
         for leg in legs {

@@ -1,7 +1,7 @@
 //! The hops of a stream: at its talker's port, at a switch that schedules it, and through a server.
 //!
-//! In: what is known of its frames at the end of the hop before. Out: what the hop's bound is made of, and what is known at its end.
-//! Not here: what a server is sure of (`port.rs`), when schedules take messages (`relayed.rs`).
+//! In: facts about its frames at the end of the hop before. Out: the terms of the hop's bound, and the facts at its
+//! end. Not here: the guarantee of a server (`port.rs`), when schedules take messages (`relayed.rs`).
 
 use tautwire_core::harts::Violator;
 use tautwire_model::harts::polled::Police;
@@ -123,8 +123,8 @@ impl Servers<'_> {
         self.stages(stream, place).0.min + self.line(stream, place).min
     }
 
-    /// A synchronous message at a switch that schedules it: it is through when a synchronous window ends. The hop's bound, and
-    /// what is known at its end; none of other streams, and at other switches.
+    /// A synchronous message at a switch that schedules it: it is complete when a synchronous window ends. Gives the
+    /// hop's bound, and the facts at its end; none for other streams, and at other switches.
     fn synchronous_hop(
         &self,
         number: StreamIndex,

@@ -58,8 +58,8 @@ impl Port {
         Some(port)
     }
 
-    /// What a server is sure of, if frames wait in it when its period begins: the length of the period, how long after its
-    /// start the last of them is through at most, and how many that are.
+    /// The guarantee of a server with frames waiting when its period begins: the length of the period, the greatest
+    /// time after its start at which the last of them is complete, and their number.
     pub(super) fn guarantee(&self, lane: u16, wire: u64) -> Result<(u64, u64, u64), Unbounded> {
         let place = usize::from(lane);
         let own = &self.config.servers[place];
@@ -183,7 +183,8 @@ impl Port {
 }
 
 /// How often a server may spend its capacity in a span of `cycles`: from the start of a period of that length, or, if
-/// the span `slides`, from any cycle on. What a sporadic server gave is back a period later at the earliest.
+/// the span `slides`, from any cycle on. Consumed capacity of a sporadic server is back a period later at the
+/// earliest.
 fn periods(server: &ServerConfig, cycles: u64, slides: bool) -> u64 {
     let period = u64::from(server.period);
     match server.kind {

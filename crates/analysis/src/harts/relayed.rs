@@ -142,8 +142,8 @@ impl Servers<'_> {
         line.max.saturating_sub(line.min) + self.slack + 2
     }
 
-    /// When a message's last bit is at the end of a synchronous hop, from the start of the cycle in which it was released;
-    /// none if a switch up to there promises nothing.
+    /// When a message's last bit is at the end of a synchronous hop, from the start of the cycle in which it was
+    /// released; none if a switch up to there gives no guarantee.
     pub(super) fn left(&self, number: StreamIndex, place: usize, known: &Schedule) -> Option<Range> {
         let stream = &self.network.streams[number.index()];
         let harts = self.network.harts.as_ref()?;

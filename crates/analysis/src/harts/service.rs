@@ -1,6 +1,6 @@
-//! What HaRTES serves: all streams of the network, by windows and servers of bridges, and at the ports of talkers.
+//! The service of HaRTES: all streams of the network, by windows and servers of bridges, and at the ports of talkers.
 //!
-//! Not here: what holds at a hop (`hops.rs`).
+//! Not here: the bounds at a hop (`hops.rs`).
 
 use tautwire_model::Network;
 use tautwire_model::network::{PortIndex, StreamIndex};

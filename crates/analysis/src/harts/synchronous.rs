@@ -81,7 +81,7 @@ impl Scheduled {
     }
 }
 
-/// In which cycle, counted from one at its release, a message of each stream is taken at the latest; none if it may be
+/// The latest cycle, counted from one at its release, in which a message of each stream is taken; none if it may be
 /// lost. All are of one switch, whose cycles have room for `window` picoseconds of messages.
 pub(super) fn responses(all: &[Scheduled], window: u64, policy: SchedulerPolicy) -> Vec<Option<u64>> {
     if policy == SchedulerPolicy::EarliestDeadlineFirst {

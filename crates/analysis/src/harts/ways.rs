@@ -1,6 +1,6 @@
-//! What does not depend on others, and the talker's port: lines, stages, hosts, how streams come to their talker's queue.
+//! The times that do not depend on others, and the talker's port: lines, stages, hosts, arrivals at the talker's queue.
 //!
-//! At the talker's port, which has no servers, a frame is through when a busy period of its class and those above ends.
+//! At the talker's port, which has no servers, a frame is complete when a busy period of its class and those above ends.
 
 use tautwire_model::network::{
     NodeKind, SelectionAlgorithm, StagePosition, Stream, StreamIndex, TimelineAction, Traffic,

@@ -1,9 +1,9 @@
-//! What waits before a talker's port, and what shapers and policers may discard by nature.
+//! The backlog before a talker's port, and the frames that shapers and policers may discard by design.
 //!
-//! A frame is in its host's queue from its creation until the host hands it to the port, with a talker's own shaper until that
-//! lets it go. A shaper discards frames that do not fit
-//! into its bucket or would stay too long, a policer those that come with more jitter than it grants. Not here: hosts with
-//! protocol stacks, messages of virtual links (`newest.rs`).
+//! A frame is in its host's queue from its creation until the host hands it to the port; with a talker's own shaper
+//! until that releases it. A shaper discards frames that do not fit into its bucket or would stay too long, a policer
+//! those that come with more jitter than it allows. Not here: hosts with protocol stacks, messages of virtual links
+//! (`newest.rs`).
 
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 

@@ -1,8 +1,8 @@
 //! Messages that a talker's virtual link replaces by newer ones before it sends them: those that come faster than it sends.
 //!
-//! A link that keeps the newest message alone has a place for one. What comes between two of its turns takes the place of what came
-//! before; that is what it is there for, so such a limit is meant. A sub-virtual-link that overwrites has a turn once a BAG.
-//! Not here: links that a mechanism carries.
+//! A link that keeps only the newest message has a place for one. A message that comes between two of its turns
+//! replaces the one before; that is its purpose, so such a limit counts as intended. A sub-virtual-link that
+//! overwrites has a turn once a BAG. Not here: links that a mechanism carries.
 
 use tautwire_core::virtual_link::LinkBuffer;
 use tautwire_model::network::StreamIndex;

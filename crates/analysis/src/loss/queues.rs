@@ -78,8 +78,9 @@ impl Queue {
     }
 }
 
-/// Cells of a port's shared buffer that may be too few, of so many that each class needs: a class has its own, and of the others
-/// what the rest may leave. What would do is the buffer that has what all classes need, and what is reserved, together.
+/// Cells of a port's shared buffer that may be too few, given the cells that each class needs: a class has its own,
+/// and of the shared ones those that the rest may leave. The sufficient buffer has the cells that all classes need,
+/// and the reserved ones, together.
 pub(crate) fn buffer_limits(
     network: &Network,
     at: PortIndex,

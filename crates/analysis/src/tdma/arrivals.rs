@@ -121,8 +121,8 @@ impl Cycle<'_> {
         Some(Handed { bucket, since: (0, self.spread_of_chain(number)?) })
     }
 
-    /// How often a stream begins its traffic anew, as the streams of a node that comes back do when it has started up; none
-    /// if it is another traffic, or begins at another time.
+    /// How often a stream restarts its traffic, like the streams of a node that comes back when it has started up;
+    /// none if it is another traffic, or begins at another time.
     fn begins_again(&self, number: StreamIndex) -> Option<u64> {
         let talker = self.network.streams[number.index()].talker;
         let starts_up = self.tdma.start_up.is_some();

@@ -1,7 +1,7 @@
 //! Whether frames of different slots may be at one port at the same time.
 //!
-//! In: slots and ways. Out: the port where two may meet; if there is none, no frame waits behind its talker
-//! (`T_switch^wait = 0`), by induction over the first that would. Not here: ways (`way.rs`).
+//! In: slots and paths. Out: the port where two may meet; if there is none, no frame waits after its talker
+//! (`T_switch^wait = 0`), by induction over the first that would. Not here: paths (`way.rs`).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use crate::unbounded::Unbounded;
 impl Cycle<'_> {
     /// A port at which frames of different slots may meet.
     pub(super) fn meeting(&self) -> Option<Unbounded> {
-        // Per port and slot, whose streams have it in turn: from when to when its frame may be there. What
+        // Per port and slot, whose streams use it in turn: from when to when its frame may be there. The frame that
         // opens a cycle at the start of a slot comes first.
         let mut times: BTreeMap<(u32, u64, bool), (u64, u64)> = BTreeMap::new();
         for number in 0..self.network.streams.len() {

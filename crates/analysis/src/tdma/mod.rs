@@ -159,8 +159,8 @@ impl<'network> Cycle<'network> {
                 return Some((0, way.max));
             }
             if self.tdma.start_up.is_some() {
-                // Calibration finds half of the shortest frame's way there and back, with clocks that drift over
-                // the cycles between and are read in steps.
+                // Calibration measures half of the shortest frame's round trip, with clocks that drift over the cycles
+                // between and are read in steps.
                 let span = self.cycles * self.tdma.cycle.as_ps();
                 let drift = 2 * (self.deviation.stretch(span) - span) + 2 * self.grain + 2;
                 let mut shortest = stream.clone();

@@ -1,7 +1,7 @@
 //! Round trips: a request, and the response that its listener sends in a slot of its own.
 //!
-//! In: waits and ways of both. Out: the time from the request's hand-over to the response's slot (equations 3
-//! and 4 of the published evaluation of RTnet, with the middle case corrected). Not here: the response's way.
+//! In: waits and paths of both. Out: the time from the request's hand-over to the response's slot (equations 3 and 4
+//! of the published evaluation of RTnet, with the middle case corrected). Not here: the response's path.
 
 use tautwire_model::network::StreamIndex;
 use tautwire_units::Duration;

@@ -1,4 +1,4 @@
-//! Ways of frames of a TDMA network: from the start of a slot to the end of a hop, with no queue in it.
+//! Paths of frames of a TDMA network: from the start of a slot to the end of a hop, without queueing.
 //!
 //! In: the network. Out: ranges of times, greatest rounded up, least down, each end by the worst clock, and by the step of its readings
 //! (`T_source^send`, `T_switch^basic`, `T_switch^send`, `T_prop` and the processing of equations 1 and 2).

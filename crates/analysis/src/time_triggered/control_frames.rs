@@ -1,9 +1,10 @@
-//! Whether protocol control frames (SAE AS6802) come in time, which all that rests on network time takes as given: a
-//! frame under way for longer than the greatest transmission delay is not taken.
+//! Whether protocol control frames (SAE AS6802) come in time, which everything that depends on network time assumes: a
+//! frame in transit for longer than the greatest transmission delay is not accepted.
 //!
-//! Time-triggered frames delay control frames and are sent by a time that these make. Bounds of both are those of a network
-//! whose clocks are together, and they are together for as long as these bounds let control frames come in time: no
-//! first control frame can be too late. Where they do not, nothing is known of the clocks, and of what is sent by them.
+//! Time-triggered frames delay control frames, and control frames make the time by which these are sent. Bounds of
+//! both are those of a network whose clocks are synchronised, and they are synchronised for as long as these bounds
+//! keep control frames in time: no first control frame can be too late. Where they do not, nothing is known about the
+//! clocks, and about frames that are sent by them.
 
 use tautwire_model::Network;
 use tautwire_model::as6802::SyncRole;

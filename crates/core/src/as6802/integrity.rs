@@ -1,8 +1,8 @@
 //! A high-integrity device (SAE AS6802): a command/monitor pair.
 //!
-//! Two lanes run the same machine on the same inputs. What the command lane offers leaves the device if the monitor
-//! lane has made the same frames at the same time; the first that it has not made makes the device silent, until it
-//! is repaired. So whatever the command lane does, no frame that is wrong, or comes at a wrong time, leaves.
+//! Two lanes run the same machine on the same inputs. A frame of the command lane leaves the device if the monitor
+//! lane has made the same frame at the same time; the first frame that it has not made makes the device silent, until
+//! it is repaired. So whatever the command lane does, no wrong frame, and none at a wrong time, leaves.
 
 /// The gate of a pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

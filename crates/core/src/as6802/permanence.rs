@@ -1,6 +1,6 @@
 //! Permanence (SAE AS6802): when no frame that was sent earlier can still come.
 //!
-//! The transparent clock of a frame is how long it was under way, in 2⁻¹⁶ ns. Rounded down where it is
+//! The transparent clock of a frame is the time that it was in transit, in 2⁻¹⁶ ns. It is rounded down where it is
 //! written, up where it is read: a frame is never permanent too late by more than that.
 
 use tautwire_units::{Duration, Instant};

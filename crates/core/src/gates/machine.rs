@@ -1,12 +1,13 @@
 //! The cycle timer, list execute and list config machines of a port's gates (IEEE Std 802.1Q-2022, 8.6.9.1 to 8.6.9.3) as one machine.
 //!
-//! In: readings of the node's clock, the time that the gates follow, changes of the list. Out: which gates are open, and when a frame may
-//! start that needs the gate open for so long. It is settled edge by edge, by [`Gates::cross`], and an edge that is called for late is as
-//! one in time. Invariants: a cycle that has begun does not begin again, whatever the clock is set to; the edge that is due is later than
-//! the one before, or at the same instant. Not here: credit, queues, the line (`port/gated.rs`).
+//! In: readings of the node's clock, the time that the gates follow, changes of the list. Out: which gates are open,
+//! and when a frame may start that needs the gate open for so long. It is updated edge by edge, by [`Gates::cross`],
+//! and an edge that is crossed late has the same effect as one in time. Invariants: a cycle that has begun does not
+//! begin again, whatever the clock is set to; the next edge is later than the one before, or at the same instant. Not
+//! here: credit, queues, the line (`port/gated.rs`).
 //!
-//! When the list changes while a cycle runs, that cycle is not extended: its end was settled when it began. It is cut if the new list
-//! begins before that.
+//! When the list changes while a cycle runs, that cycle is not extended: its end was determined when it began. It is
+//! cut if the new list begins before that.
 
 use alloc::boxed::Box;
 

@@ -85,8 +85,8 @@ pub struct Reading {
     pub after: i128,
 }
 
-/// How far one's own clock is behind the other by the quickest of some readings, which errs least, as phc2sys
-/// takes it; rounded down. None without readings.
+/// How far one's own clock is behind the other by the quickest of some readings, which has the least error, as in
+/// phc2sys; rounded down. None without readings.
 #[must_use]
 pub fn quickest(readings: &[Reading]) -> Option<i128> {
     let best = readings.iter().min_by_key(|reading| reading.after - reading.before)?;

@@ -1,8 +1,8 @@
-//! The way of time: from a sync and its follow-up to the next link, or to the time here (IEEE Std 802.1AS-2020, 11.2.14
-//! and 11.2.15).
+//! Transport of time: from a sync and its follow-up to the next link, or to the time here (IEEE Std 802.1AS-2020,
+//! 11.2.14 and 11.2.15).
 //!
-//! What a node adds to the correction is the time since the message left its neighbour, by the grandmaster's clock: the
-//! link and the residence, stretched by the rate of the grandmaster to this clock.
+//! A node adds to the correction the time since the message left its neighbour, by the grandmaster's clock: the link
+//! delay and the residence time, scaled by the rate of the grandmaster to this clock.
 
 use tautwire_units::{Duration, Instant};
 use tautwire_wire::gptp::{FollowUpInformation, PtpBody, PtpMessage, PtpTimestamp, PtpTlv};

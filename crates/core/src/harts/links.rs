@@ -43,8 +43,8 @@ pub struct LinkState {
     pub rate: BitRate,
     /// Whether it is up.
     pub up: bool,
-    /// What streams have reserved of it towards the neighbour, on the mean: the capacities of their servers, each in its period, and the
-    /// messages of the schedule, each in its own; rounded up.
+    /// The mean bandwidth that streams have reserved towards the neighbour: the capacities of their servers, each in
+    /// its period, and the messages of the schedule, each in its own; rounded up.
     pub reserved: BitRate,
 }
 

@@ -165,8 +165,8 @@ fn distance(stream: &FttStream, tolerance_ppb: u32) -> Duration {
     period.saturating_sub(lost).max(Duration::from_ps(1))
 }
 
-/// What two clocks of this tolerance may differ by in a span, one fast and one slow; rounded up, and once more for the reading of
-/// each, so that a distance is rather too short.
+/// The greatest difference of two clocks of this tolerance in a span, one fast and one slow; rounded up, and once more
+/// for the reading of each, so that a distance is never too long.
 #[must_use]
 pub fn apart_by(span: Duration, tolerance_ppb: u64) -> Duration {
     if tolerance_ppb == 0 {

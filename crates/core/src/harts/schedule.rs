@@ -1,4 +1,4 @@
-//! The synchronous schedule, built cycle by cycle: what a trigger message polls always fits the window.
+//! The synchronous schedule, built cycle by cycle: the messages that a trigger message polls always fit the window.
 //!
 //! Messages of streams that come from another switch (`relay`) wait in a memory pool of their own, first in, first out; those
 //! that are there when a cycle begins are ready in it, are scheduled among the others, and leave in the synchronous window
@@ -106,7 +106,7 @@ impl SynchronousScheduler {
         true
     }
 
-    /// Takes a stream whose messages come from another switch, with a pool of so many; its offset counts for nothing. False as
+    /// Adds a stream whose messages come from another switch, with a pool of so many; its offset is ignored. False as
     /// in [`add`](Self::add), and for a pool of none.
     pub fn relay(&mut self, stream: SynchronousStream, pool: u32) -> bool {
         if pool == 0 || !self.takes(&stream) {

@@ -148,8 +148,8 @@ impl<F: Copy> Servers<F> {
         }
     }
 
-    /// Has a server be another one from now on, with a memory pool of so many octets of the wire; one that is as it is goes on. What it
-    /// has is full: no more than its capacity in a period, whatever it was before.
+    /// Replaces a server from now on, with a memory pool of so many octets on the wire; an unchanged one continues.
+    /// Its capacity is full: no more than its capacity in a period, whatever it was before.
     pub(crate) fn install(&mut self, now: Instant, lane: u16, config: ServerConfig, pool: Option<u32>) {
         assert!(config.period > 0 && config.parent.is_none_or(|up| up < lane), "a place in the tree");
         self.settle(now);

@@ -1,9 +1,9 @@
-//! An egress port whose classes have gates (IEEE Std 802.1Q-2022, 8.6.8.4), and what these mean to credit (8.6.8.2).
+//! An egress port whose classes have gates (IEEE Std 802.1Q-2022, 8.6.8.4), and their effect on credit (8.6.8.2).
 //!
-//! A frame starts while its gate is open, if its last bit is out when the gate closes; one that does not fit blocks its queue and not the
-//! port. Strict priority holds among those that may start. Invariants: gates and shapers are settled edge by edge, so between two edges
-//! each credit-based class has one slope; a class waits for the instant at which its frame may start, and for edges while its credit is
-//! below zero. Not here: which gates are open (`gates/`).
+//! A frame starts while its gate is open, if its last bit is out when the gate closes; one that does not fit blocks
+//! its queue and not the port. Strict priority holds among those that may start. Invariants: gates and shapers are
+//! updated edge by edge, so between two edges each credit-based class has one slope; a class waits for the instant at
+//! which its frame may start, and for edges while its credit is below zero. Not here: which gates are open (`gates/`).
 
 use tautwire_units::{BitRate, Duration, Instant};
 

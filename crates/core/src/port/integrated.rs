@@ -42,7 +42,7 @@ impl<F: Copy> Integrated<F> {
 }
 
 impl<F: QueuedFrame> EgressPort<F> {
-    /// Takes a time-triggered frame into the place of its slot, if the limits of its class let it in.
+    /// Takes a time-triggered frame into the place of its slot, if the limits of its class allow it.
     ///
     /// # Panics
     /// If the port has no such slot.
@@ -100,8 +100,8 @@ impl<F: QueuedFrame> EgressPort<F> {
         self.integrated.as_ref().is_some_and(|integrated| integrated.under_way.is_some())
     }
 
-    /// Cuts the frame under way if a time-triggered one wants the line: it is given out, and is at the head
-    /// of its lane again. The line is taken for the octet that is being sent and the gap.
+    /// Cuts the frame in transmission if a time-triggered one needs the line: it is returned, and is at the head of
+    /// its lane again. The line is occupied by the octet that is being sent and the gap.
     pub fn cut(&mut self, now: Instant) -> Option<F> {
         let gap = self.octet_time.duration_ceil(INTER_PACKET_GAP);
         let integrated = self.integrated.as_mut()?;

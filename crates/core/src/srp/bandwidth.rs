@@ -1,6 +1,6 @@
-//! What a port may promise (IEEE Std 802.1Q-2022, 34.3.1): every class may use its own share and what the classes above
-//! it leave of theirs. So the classes down to any one hold at most the sum of their shares. A class above cannot
-//! take back what one below has been promised.
+//! The bandwidth that a port may reserve (IEEE Std 802.1Q-2022, 34.3.1): every class may use its own share and the
+//! unused part of the shares of the classes above it. So the classes down to any one reserve at most the sum of their
+//! shares. A class above cannot take back a reservation of one below.
 
 use alloc::vec::Vec;
 

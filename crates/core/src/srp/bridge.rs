@@ -1,14 +1,13 @@
-//! A bridge of MSRP: what it declares on every port, and what it promises (IEEE Std 802.1Q-2022, 35.2.4).
+//! A bridge of MSRP: its declarations on every port, and its reservations (IEEE Std 802.1Q-2022, 35.2.4).
 //!
-//! A talker that one port has registered is declared on all others, as failed where the stream cannot go. A
-//! listener is declared on the talker's port alone, merged over the others. Bandwidth is tested when the talker is
-//! declared and again when a listener is ready, which locks it: streams are served by rank, then by the age
-//! of their reservation, then by the order in which they came. An emergency stream takes the place of others.
-//! What is declared follows from what is registered and from these ages alone; after a change only what that can touch is
-//! looked at again (`table.rs`, `egress.rs`), with the same result as if all were (`bridge_tests.rs`).
+//! A talker that one port has registered is declared on all others, as failed where the stream cannot go. A listener
+//! is declared on the talker's port alone, merged over the others. Bandwidth is tested when the talker is declared and
+//! again when a listener is ready, which reserves it: streams are served by rank, then by the age of their
+//! reservation, then by the order of arrival. An emergency stream preempts others. Declarations follow from
+//! registrations and from these ages alone; after a change only the affected parts are recomputed (`table.rs`,
+//! `egress.rs`), with the same result as a full recomputation (`bridge_tests.rs`).
 //!
-//! Of two talkers of one stream on two ports the one that was first counts; behind the port of the other it is declared
-//! as failed.
+//! Of two talkers of one stream on two ports the earlier one is valid; behind the port of the other it is declared as failed.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;

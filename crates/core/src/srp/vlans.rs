@@ -1,5 +1,5 @@
-//! MVRP of a node (IEEE Std 802.1Q-2022, clause 11 and 35.1.2.2): a bridge passes on what its ports register, an end station
-//! declares the VLANs that it wants, each as long as it has a reason.
+//! MVRP of a node (IEEE Std 802.1Q-2022, clause 11 and 35.1.2.2): a bridge passes registrations on, an end station
+//! declares the VLANs that it needs, each as long as it has a reason.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};

@@ -244,8 +244,9 @@ impl<F: Copy> TdmaStation<F> {
         self.config.travel
     }
 
-    /// The master has received a question of station `from` at `now`, and owes it a reply, though a standby may open the
-    /// cycles meanwhile. A cycle that has begun its slot already, or another than a master, owes nothing.
+    /// The master has received a request of station `from` at `now`, and must reply, even if a standby opens the
+    /// cycles meanwhile. If the cycle has begun the reply's slot already, or the station is not the master, no reply
+    /// is due.
     pub fn asked(&mut self, now: Instant, from: u32, request: CalibrationRequest) {
         let answers = self.active || self.config.role == TdmaRole::Master && self.cycle.is_some();
         if answers && self.owed.len() < self.config.limit {
@@ -279,7 +280,7 @@ impl<F: Copy> TdmaStation<F> {
         }
     }
 
-    /// Takes a frame that may be sent from `ready` on; times of one kind never go back.
+    /// Takes a frame that may be sent from `ready` on; times of one kind never decrease.
     ///
     /// # Errors
     /// The frame itself, if as many as the limit wait already.
@@ -360,8 +361,8 @@ impl<F: Copy> TdmaStation<F> {
         self.cycle = Some(Cycle { number: u32::MAX, start: now, end });
     }
 
-    /// The station has failed: it forgets its frames, which are given out, and the cycle. A master that comes back waits for a
-    /// synchronisation frame like a slave, unless it [reopens](Self::reopen).
+    /// The station has failed: it forgets its frames, which are returned, and the cycle. A master that comes back
+    /// waits for a synchronisation frame like a slave, unless it [reopens](Self::reopen).
     pub fn reset(&mut self) -> impl Iterator<Item = F> + '_ {
         self.active = false;
         self.cycle = None;
@@ -526,9 +527,9 @@ impl<F: Copy> TdmaStation<F> {
     }
 }
 
-/// How long a frame travels, from a calibration request and its reply (RTnet): half of the round trip less
-/// the time at the master, rounded down. All times in picoseconds, the outer ones by the slave's clock, the
-/// inner ones by the master's.
+/// The travel time of frames, from a calibration request and its reply (RTnet): half of the round trip less the time
+/// at the master, rounded down. All times in picoseconds, the outer ones by the slave's clock, the inner ones by the
+/// master's.
 #[must_use]
 pub fn travel_time(requested: Instant, received: Instant, replied: Instant, heard: Instant) -> Duration {
     let round_trip = heard.as_ps().saturating_sub(requested.as_ps());

@@ -116,8 +116,8 @@ impl<F: Copy> Dispatcher<F> {
         self.held == 0 && self.ready.is_empty()
     }
 
-    /// The clock that reads `now` is `correction` picoseconds behind network time. Points that are past when
-    /// synchronisation begins are not made up for.
+    /// The clock that reads `now` is `correction` picoseconds behind network time. Points in the past when
+    /// synchronisation begins are skipped.
     pub fn synchronise(&mut self, now: Instant, correction: i64) {
         let begins = self.correction.replace(correction).is_none();
         if begins {

@@ -1,7 +1,8 @@
 //! Descriptions mutated by structure: values at their limits, keys added, removed, copied from elsewhere.
 //!
-//! The grammar is that of the JSON Schema, the material are descriptions that are given: scenarios, and what generators draw. What
-//! comes out is a description that need not pass the check; a search keeps those that do. Same material, same seed, same text.
+//! The grammar is that of the JSON Schema, the material are given descriptions: scenarios, and those of generators.
+//! The result is a description that need not pass the check; a search keeps those that do. Same material, same seed,
+//! same text.
 
 mod grammar;
 mod names;

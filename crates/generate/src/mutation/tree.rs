@@ -1,6 +1,6 @@
-//! A description as a tree without places, from YAML or JSON and back: what mutations work on.
+//! A description as a tree without places, from YAML or JSON and back: the input of mutations.
 //!
-//! Scalars stay text. What is written reads back as the same tree.
+//! Scalars stay text. A written tree reads back as the same tree.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

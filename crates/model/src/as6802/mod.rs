@@ -233,9 +233,9 @@ impl Network {
         senders.chain(stream.listeners.iter().copied())
     }
 
-    /// What the switch next to a master, of either kind, polices of its protocol control frames; none of other
-    /// streams and hops. A master sends no more, and frames that were under way for longer than the greatest
-    /// transmission delay are not taken anyway.
+    /// The policing of a master's protocol control frames, of either kind, by the switch next to it; none of other
+    /// streams and hops. A master sends no more, and frames that were in transit for longer than the greatest
+    /// transmission delay are not accepted anyway.
     pub(crate) fn control_frame_policing(&self, stream: &Stream, hop: usize) -> Option<PolicingParameters> {
         let synchronisation = self.as6802.as_ref()?;
         let at = &stream.hops[hop];

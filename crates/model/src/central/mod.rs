@@ -1,7 +1,7 @@
-//! Central configuration of a network's streams (IEEE Std 802.1Q-2022, 46.1.3), resolved: where CUC and CNC are, what they take, and
-//! the channels on which they speak with users and bridges.
+//! Central configuration of a network's streams (IEEE Std 802.1Q-2022, 46.1.3), resolved: the nodes of CUC and CNC,
+//! their processing times, and their channels to users and bridges.
 //!
-//! Each direction of a channel is a stream of its own: at most one frame in a pace, so it has an arrival curve.
+//! Each direction of a channel is a stream of its own: at most one frame in an interval, so it has an arrival curve.
 
 pub(crate) mod language;
 pub(crate) mod resolve;

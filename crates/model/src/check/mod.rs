@@ -1,6 +1,6 @@
 //! Faults that no single key shows: overload, paces that no run can carry out, flooding without end, events and keys without effect.
 //!
-//! [`check`] reads what a description resolved to, and changes nothing. Checks of a single mechanism are in its folder.
+//! [`check`] reads the resolved description, and changes nothing. Checks of a single mechanism are in its folder.
 
 pub(crate) mod flooding;
 mod granted;

@@ -1,9 +1,9 @@
 //! Paces that no run can carry out: frames far beyond what a line takes, and more of them, or of cycles, than a run ends with.
 //!
-//! A description that passes the check is run in finite time and memory. So a talker's frames come at most [`BEYOND`] times as
-//! fast as its line takes them (what is allowed to overload a port is below that by far), at most [`AT_ONCE`] of them at once,
-//! and what the description makes happen in a run is at most [`MOST`]. Not here: loads of ports (`loads.rs`), what
-//! a mechanism does again and again (`recurring` in its folder).
+//! A description that passes the check is run in finite time and memory. So a talker's frames come at most [`BEYOND`]
+//! times as fast as its line takes them (a permitted overload of a port is far below that), at most [`AT_ONCE`] of
+//! them at once, and the events that the description causes in a run are at most [`MOST`]. Not here: loads of ports
+//! (`loads.rs`), the recurring events of a mechanism (`recurring` in its folder).
 
 use tautwire_units::{BitRate, Duration};
 

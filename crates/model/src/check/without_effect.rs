@@ -1,8 +1,8 @@
 //! Keys of device models that have no effect, because another key is missing or excludes them.
 //!
-//! Only models in use are checked. A key of a model that others are based on may be meant for these, so there is a warning
-//! only if the model that decides the matter is the same one, or one further down the chain. Not here: what the keys do, and
-//! keys of host models (`host_stacks/without_effect.rs`).
+//! Only models in use are checked. A key of a model that others are based on may be meant for these, so there is a
+//! warning only if the deciding key is in the same model, or in one further down the chain. Not here: the effects of
+//! keys, and keys of host models (`host_stacks/without_effect.rs`).
 
 use crate::resolve::layered;
 use crate::text::codes;

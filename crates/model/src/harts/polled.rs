@@ -16,7 +16,7 @@ use crate::network::{NodeIndex, PortIndex, StreamIndex};
 pub struct Ftt {
     /// How masters choose among synchronous messages.
     pub policy: SchedulerPolicy,
-    /// Per node: what the messages of one cycle may take together at a switch, so that all of them are through when its
+    /// Per node: the total time of the messages of one cycle at a switch, such that all of them are complete when its
     /// synchronous window ends; none where nothing is polled.
     pub windows: Vec<Option<Duration>>,
     /// Per port: the stream of its trigger messages, if it sends such.

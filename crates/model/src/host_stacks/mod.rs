@@ -1,4 +1,4 @@
-//! Protocol stacks of an end station: what a frame passes between an application and a port.
+//! Protocol stacks of an end station: the path of a frame between an application and a port.
 //!
 //! ```text
 //!  application ─► clock read ─► task queue ─► servicing thread ─► parts ─► socket buffer ─► interface ─► port

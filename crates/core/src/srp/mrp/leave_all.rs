@@ -1,5 +1,5 @@
-//! The machines of a participant's own timers (IEEE Std 802.1Q-2022): leave-all (Table 10-5), which makes everybody
-//! declare again from time to time, and periodic transmission (Table 10-6).
+//! The machines of a participant's own timers (IEEE Std 802.1Q-2022): leave-all (Table 10-5), which makes all
+//! participants declare again from time to time, and periodic transmission (Table 10-6).
 
 /// State of the leave-all machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,7 +1,7 @@
 //! Propagation of attributes in a bridge (IEEE Std 802.1Q-2022, 10.3): what a port has registered, every other port of
 //! the context declares. For MVRP and MMRP; streams follow rules of their own.
 //!
-//! The administrative control of a registrar (10.7.2) can forbid a registration at a port: what is declared there is
+//! The administrative control of a registrar (10.7.2) can forbid a registration at a port: declarations there are
 //! neither registered nor passed on.
 
 use alloc::collections::BTreeSet;

@@ -1,8 +1,8 @@
-//! `harts.polled:`, switches behind the first: which of them schedule a synchronous stream, and the time of its messages there.
+//! `harts.polled:`, switches after the first: which of them schedule a synchronous stream, and the time of its messages there.
 //!
-//! A message that comes from another switch waits in a memory pool until a cycle's schedule takes it, so it is at the port when
-//! the synchronous window begins: of the window it takes its time on the slowest line out of the switch, and nothing for
-//! its way. Not here: the first switch (`polled.rs`).
+//! A message from another switch waits in a memory pool until a cycle's schedule takes it, so it is at the port when
+//! the synchronous window begins: it takes of the window its time on the slowest line out of the switch, and no time
+//! for its path. Not here: the first switch (`polled.rs`).
 
 use tautwire_units::Duration;
 
