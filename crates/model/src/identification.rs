@@ -1,7 +1,7 @@
 //! Names of the stream identification functions (IEEE Std 802.1CB-2017 and 802.1CBdb-2021, clause 6).
 //!
-//! What a function looks at is in `core` (`identification.rs`); which frames find which scheduler by
-//! it is settled once, when a description is built.
+//! `core` (`identification.rs`) defines the fields that a function uses; the frames of each scheduler are determined
+//! once, when a description is built.
 
 /// A stream identification function, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
-//! What frames of a stream are on the wire to what they are elsewhere, where a tag comes or goes and short ones are padded.
+//! Ratios of a stream's bits on the wire to its bits elsewhere, where a tag is added or removed and short frames are padded.
 //!
-//! Ratios of bits, numerator and denominator, at most: of the wire with one tagging to the wire with another, and of what an ATS
-//! scheduler charges (802.1Q-2022, 8.6.11.3: the frame as it came and an overhead) to the wire as the frame leaves.
+//! Ratios of bits, numerator and denominator, upper bounds: of the wire with one tagging to the wire with another, and
+//! of the bits that an ATS scheduler charges (802.1Q-2022, 8.6.11.3: the frame as it came and an overhead) to the wire
+//! as the frame leaves.
 
 use tautwire_units::Bytes;
 

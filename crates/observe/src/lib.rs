@@ -1,4 +1,4 @@
-//! What is observed of frames: moments, histograms and the parts of a delay; and what mechanisms observe, as tables.
+//! Observations of frames: moments, histograms and the parts of a delay; and observations of mechanisms, as tables.
 //!
 //! All integers: two equal runs give equal bytes, and results of several runs can be merged.
 

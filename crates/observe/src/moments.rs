@@ -94,9 +94,8 @@ impl Moments {
         Some(Duration::from_ps(u64::try_from(variance.isqrt()).unwrap_or(u64::MAX)))
     }
 
-    /// Half the width of the 95 % confidence interval of the mean, 1.96·s/√n, rounded down to a
-    /// picosecond; none below two observations. It takes the observations for independent, which
-    /// frames that queue behind one another are not.
+    /// Half the width of the 95 % confidence interval of the mean, 1.96·s/√n, rounded down to a picosecond; none below
+    /// two observations. It assumes independent observations, which frames in one queue are not.
     #[must_use]
     pub fn confidence_95(&self) -> Option<Duration> {
         let deviation = u128::from(self.standard_deviation()?.as_ps());

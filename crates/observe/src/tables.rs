@@ -1,7 +1,8 @@
-//! What a mechanism observed in a run, by its type, and the tables that show it.
+//! Observations of a mechanism in a run, by their type, and the tables that show them.
 //!
-//! A mechanism that is a plug-in keeps what it saw in a type of its own; the run carries it without knowing it. To be seen by people it
-//! is tables: summary, page, command and Python show them as they are, with no code of a mechanism's.
+//! A mechanism that is a plug-in keeps its observations in a type of its own, which the run carries without knowing
+//! it. For users they are tables: summary, page, command and Python show them as they are, without code of the
+//! mechanism.
 
 use core::any::Any;
 use core::fmt;

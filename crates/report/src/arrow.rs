@@ -272,8 +272,8 @@ pub fn classes(summary: &Summary) -> RecordBatch {
         .batch()
 }
 
-/// A row for each reason of the losses on the way to each listener, and of those in its host. A copy that is lost before it is
-/// replicated counts at each listener that it was for.
+/// A row for each reason of the losses on the path to each listener, and of those in its host. A copy that is lost
+/// before it is replicated counts at each of its listeners.
 #[must_use]
 pub fn drops(summary: &Summary) -> RecordBatch {
     let listeners =

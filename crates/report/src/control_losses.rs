@@ -1,4 +1,4 @@
-//! Frames of protocols that were lost in a run, as a table: which protocol's, where, why and how many.
+//! Frames of protocols that were lost in a run, as a table: protocol, place, reason and number.
 //!
 //! Not here: losses of applications' frames, which count at each listener (`listener_frames.rs`).
 

@@ -1,7 +1,7 @@
 //! The HTML report: one file with everything in it, made from a run folder alone.
 //!
-//! The page (`page.html`, built from `web/` by `make web` and committed) holds one empty data block;
-//! the results go into it as JSON. It needs no network and no server.
+//! The page (`page.html`, built from `web/` by `make web` and committed) has one empty data block; the results go into
+//! it as JSON. It needs no network and no server.
 
 use serde::Serialize;
 

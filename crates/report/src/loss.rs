@@ -1,6 +1,6 @@
-//! Where frames may be lost although nothing fails: limits that are not proven to be enough, as results and as text.
+//! Where frames may be lost without a failure: limits that are not proven to be enough, as results and as text.
 //!
-//! Not here: how they are found (`tautwire-analysis`), what a run lost (`summary.rs`).
+//! Not here: how they are found (`tautwire-analysis`), the losses of a run (`summary.rs`).
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

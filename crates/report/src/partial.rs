@@ -93,8 +93,8 @@ fn check_parent(parent: &Path) -> io::Result<()> {
     }
 }
 
-/// The lock of a new folder; none if another process, which looked for abandoned ones before it was locked, took the folder away.
-/// That one holds the lock until the folder is gone.
+/// The lock of a new folder; none if another process, which looked for abandoned ones before it was locked, removed
+/// the folder. That process holds the lock until the folder is gone.
 fn locked(path: &Path) -> io::Result<Option<File>> {
     let place = path.join(LOCK);
     let lock = match File::create(&place) {

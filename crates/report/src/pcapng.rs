@@ -123,7 +123,7 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
         self.missed.entry((stream, number)).or_default().push(text);
     }
 
-    /// Writes a transmission; other records are passed over.
+    /// Writes a transmission; other records are skipped.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -134,7 +134,7 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
         self.record_with(record, Known::Nothing)
     }
 
-    /// The same of a frame of which more is known.
+    /// The same for a frame with further information.
     ///
     /// # Errors
     /// If the file cannot be written.

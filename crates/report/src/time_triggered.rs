@@ -57,7 +57,7 @@ fn in_cluster(network: &Network, node: NodeIndex, what: &str) -> String {
 }
 
 /// When a master's own integration frame, or a compressed one, leaves by a port of its maker: at the start of the
-/// integration cycle, or as long behind it as the way of the masters' frames and their compression take.
+/// integration cycle, or later by the path of the masters' frames and their compression.
 fn control_frames(network: &Network, port: PortIndex) -> Option<ScheduleSlot> {
     let (settings, made) = (network.time_triggered?, network.as6802.as_ref()?);
     let node = network.ports[port.index()].node;

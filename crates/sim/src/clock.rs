@@ -1,7 +1,6 @@
 //! True time, and the clocks of the nodes as integer maps of it.
 //!
-//! Invariant: `local` never goes back, and `local(true_at(x)) >= x`, so a machine that is woken at
-//! `true_at(x)` reads at least `x`.
+//! Invariant: `local` never decreases, and `local(true_at(x)) >= x`, so a machine that is woken at `true_at(x)` reads at least `x`.
 
 use tautwire_units::{Duration, Instant};
 

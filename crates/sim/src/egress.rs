@@ -388,8 +388,8 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         (arrival, ready)
     }
 
-    /// Loads what the passage of a hop will need into the caches while the frame is under way: in large
-    /// networks the memory would else be waited for, one line after the other, when its arrival is due.
+    /// Loads the data that the passage of a hop will need into the caches while the frame is in transit: in large
+    /// networks each cache line would else be waited for when the arrival is due.
     #[inline]
     fn touch(&self, stream: u32, hop: u32, port: u32, class: u8) {
         let port = self.ports[port as usize].as_ref().expect("a hop's port is connected");
@@ -435,8 +435,8 @@ impl LineTimes {
     }
 }
 
-/// The parts of a delay at one hop. A frame that is cut through is selected before its last bit is
-/// in: what it saves is taken off its waiting, then off its transmission.
+/// The parts of a delay at one hop. A cut-through frame is selected before its last bit is in: the saved time is
+/// subtracted from its waiting, then from its transmission.
 #[inline]
 fn delay_parts(
     slot: &Slot,

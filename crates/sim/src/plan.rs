@@ -1,8 +1,8 @@
-//! The network as the event loop wants it: flat tables, looked up by index, made once.
+//! The network in the form of the event loop: flat tables, looked up by index, made once.
 //!
-//! A frame carries the index of its hop; everything that happens to it at the next node hangs on
-//! that. Where a bridge hands a frame on to several ports, the hops behind are [`Branch`]es: those of
-//! one branch pass the same device stages and reach their queues at the same instant.
+//! A frame carries the index of its hop; everything at the next node depends on that. Where a bridge forwards a frame
+//! to several ports, the hops after it are [`Branch`]es: those of one branch pass the same device stages and reach
+//! their queues at the same instant.
 
 use tautwire_model::Network;
 use tautwire_model::network::{

@@ -1,7 +1,7 @@
 //! Bridges: from a link's end to the queues of the ports behind it.
 //!
-//! What was received is checked, teaches the filtering database, passes its ATS scheduler once, and is
-//! handed to the queue of every port of its branch. Not here: the queues (`egress.rs`).
+//! A received frame is checked, its source is learned, it passes its ATS scheduler once, and is put into the queue of
+//! every port of its branch. Not here: the queues (`egress.rs`).
 
 use tautwire_core::ats::AtsDiscard;
 use tautwire_units::Instant;

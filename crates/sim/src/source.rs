@@ -1,7 +1,7 @@
 //! Talkers: when the next frame of a stream comes, and how large it is.
 //!
-//! Times are readings of the talker's own clock. A source never gives a time before the one it gave
-//! last. What it gives keeps within the stream's arrival curve.
+//! Times are readings of the talker's own clock. The times of a source never decrease. Its frames keep within the
+//! stream's arrival curve.
 
 use tautwire_model::network::{ArrivalCurve, Stream, Traffic, frame_length};
 use tautwire_units::{BitRate, Bytes, Duration, Instant};

@@ -45,8 +45,8 @@ struct Counted {
     at: Vec<(Duration, u64)>,
 }
 
-/// Which frames a listener took of those that come in two copies. A listener takes a copy that is older than 64 numbers
-/// behind the newest as one that it had before.
+/// The received numbers of frames that come in two copies. A listener takes a copy that is more than 64 numbers behind
+/// the newest for one that it had before.
 #[derive(Clone, Copy, Debug, Default)]
 struct Taken {
     frames: u64,
@@ -275,7 +275,7 @@ impl Statistics {
         lost.map(loss).collect()
     }
 
-    /// What was observed of every stream, of each of which so many frames were created.
+    /// The observations of all streams, given the number of created frames of each.
     ///
     /// # Panics
     /// If a frame has appeared or vanished: that would be a fault of the simulator.

@@ -301,8 +301,8 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         }
     }
 
-    /// What a bridge looks at before it forwards a frame that it will have received at `received`: the
-    /// VLANs of the port, and the policing of its virtual link. Why it goes no further, if it does not.
+    /// The checks of a bridge before it forwards a frame that it will have received at `received`: the VLANs of the
+    /// port, and the policing of its virtual link. The reason, if the frame is discarded.
     #[cold]
     pub(crate) fn inspect(
         &mut self,

@@ -1,9 +1,9 @@
 //! Schedules of large sets: flow by flow, hop by hop, each at the first free instant.
 //!
-//! Shortest periods first, as they have the fewest places. A frame is sent on as soon as the next link is
-//! free for it. If it comes too late, it starts later at the talker by its shortest wait: it then waits less and arrives
-//! no later. Flows that find no place are put first and all begins anew, a few times; the round that places
-//! the most is kept. What is placed is a schedule; that a flow is left out proves nothing ([`crate::exact`]).
+//! Shortest periods first, because they have the fewest places. A frame is sent on as soon as the next link is free
+//! for it. If it comes too late, it starts later at the talker by its shortest wait: it then waits less and arrives no
+//! later. Flows without a place are put first and all begins again, a few times; the round that places the most is
+//! kept. A placement is a valid schedule; that a flow is left out proves nothing ([`crate::exact`]).
 
 use tautwire_units::Duration;
 

@@ -54,9 +54,9 @@ impl Circle {
         self.busy.splice(first..last, [joined]);
     }
 
-    /// By how much `[begin, begin + span)` must move on to get clear of all that it overlaps now; zero if
-    /// it is clear. No smaller move is free: what lies between is less than `span`.
-    /// None if it cannot be free anywhere.
+    /// By how much `[begin, begin + span)` must move on so that it does not overlap any present window; zero if it
+    /// does not overlap. No smaller move is free: the gaps between are less than `span`. None if it cannot be free
+    /// anywhere.
     pub(crate) fn move_on(&self, begin: u64, span: u64) -> Option<u64> {
         if span > self.length {
             return None;

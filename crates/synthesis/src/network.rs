@@ -1,9 +1,9 @@
 //! From a network's time-triggered virtual links to a problem, and from a schedule to dispatch points.
 //!
-//! The margins are those of [`Timing`]: how late a frame may begin, the tolerances of the clocks, stages of
-//! devices, the precision. A raster's time for other traffic is the room of every link. A deadline counts from the
-//! application: an application that runs free waits up to a period for its dispatch point, one
-//! that is locked is taken to hand its frames over in time.
+//! The margins are those of [`Timing`]: how late a frame may begin, the tolerances of the clocks, stages of devices,
+//! the precision. A raster's time for other traffic is the room of every link. A deadline counts from the application:
+//! an application that runs free waits up to a period for its dispatch point, one that is locked is assumed to hand
+//! its frames over in time.
 
 use tautwire_model::Network;
 use tautwire_model::network::{

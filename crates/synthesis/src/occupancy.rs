@@ -1,7 +1,7 @@
-//! What is taken of one link, and the next instant that is free in every turn of a period.
+//! The occupied times of one link, and the next instant that is free in every turn of a period.
 //!
-//! Windows are kept by their flow's period. Two windows of periods *T* and *P* stay clear of each other in every turn if
-//! they do on a circle of gcd(*T*, *P*): all windows of one period are looked at folded to that circle, at once.
+//! Windows are kept by their flow's period. Two windows of periods *T* and *P* never overlap if they do not on a
+//! circle of gcd(*T*, *P*): all windows of one period are folded to that circle, at once.
 
 use crate::intervals::Circle;
 

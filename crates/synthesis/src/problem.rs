@@ -55,8 +55,8 @@ pub struct Hop {
     pub link: usize,
     /// The hop before, as an index of the flow's hops; none at the talker.
     pub previous: Option<usize>,
-    /// How long the link is the frame's from its dispatch instant on: lateness of its start, preamble, frame,
-    /// gap, and what clocks and corrections may take.
+    /// How long the frame occupies the link from its dispatch instant on: lateness of its start, preamble, frame, gap,
+    /// and the margin for clocks and corrections.
     pub window: Duration,
     /// From the dispatch instant to the last bit at the other end, by a clock at either end, without
     /// the difference of the two clocks.

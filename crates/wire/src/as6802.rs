@@ -1,9 +1,9 @@
-//! Protocol control frames of SAE AS6802, behind EtherType 0x891d.
+//! Protocol control frames of SAE AS6802, after EtherType 0x891d.
 //!
-//! 28 octets in big endian, padded by Ethernet: integration cycle and membership (32 bits each), four reserved
-//! octets, synchronisation priority and domain (8 bits each), type (the lower half of an octet), five reserved
-//! octets, transparent clock (64 bits, in 2⁻¹⁶ ns). Every node adds to the transparent clock how long it had
-//! the frame. Not here: when frames are sent, and what they mean.
+//! 28 octets in big endian, padded by Ethernet: integration cycle and membership (32 bits each), four reserved octets,
+//! synchronisation priority and domain (8 bits each), type (the lower half of an octet), five reserved octets,
+//! transparent clock (64 bits, in 2⁻¹⁶ ns). Every node adds its residence time to the transparent clock. Not here:
+//! when frames are sent, and their effects.
 
 use alloc::vec::Vec;
 
@@ -67,7 +67,7 @@ impl ProtocolControlFrame {
         to.extend_from_slice(&self.transparent_clock.to_be_bytes());
     }
 
-    /// Reads a frame; also gives what is behind it, which is padding. Reserved fields are not looked at.
+    /// Parses a frame; also gives the octets after it, which are padding. Reserved fields are ignored.
     ///
     /// # Errors
     /// If it is cut short, or of an unknown type.

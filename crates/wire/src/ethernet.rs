@@ -70,7 +70,7 @@ impl EthernetHeader {
         to.extend_from_slice(&self.ether_type.0.to_be_bytes());
     }
 
-    /// Reads a header; also gives what is behind it, padding included.
+    /// Parses a header; also gives the octets after it, padding included.
     ///
     /// # Errors
     /// If the octets end within the header, the tag is invalid or doubled, or the frame has a length

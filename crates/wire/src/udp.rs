@@ -20,7 +20,7 @@ impl UdpHeader {
     /// Octets of the header.
     pub const OCTETS: usize = 8;
 
-    /// Puts header and payload behind what is in `to`; the addresses are those of the IPv4 header.
+    /// Appends header and payload to `to`; the addresses are those of the IPv4 header.
     ///
     /// # Panics
     /// If the payload is longer than 65 507 octets.

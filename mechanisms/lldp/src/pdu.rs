@@ -1,6 +1,6 @@
-//! LLDPDUs (IEEE Std 802.1AB-2016, clauses 8 and 9.2.7.7): a list of TLVs behind the type 88-CC, the first three of them always there.
+//! LLDPDUs (IEEE Std 802.1AB-2016, clauses 8 and 9.2.7.7): a list of TLVs after the type 88-CC, the first three of them mandatory.
 //!
-//! Parsing is total. TLVs that are not known here, those of organisations among them, are read past.
+//! Parsing is total. Unknown TLVs, those of organisations among them, are skipped.
 
 use tautwire_wire::{EtherType, MacAddress, WireError};
 

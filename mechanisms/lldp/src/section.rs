@@ -1,6 +1,6 @@
 //! `lldp:` of a description, with the names of the YANG module ieee802-dot1ab-lldp, and the streams of the frames.
 //!
-//! A port promises as many frames at once as it has credits, again whenever its node comes back in the run, and a frame a second.
+//! A port promises a burst of as many frames as it has credits, again whenever its node comes back in the run, and a frame a second.
 
 use std::sync::Arc;
 

@@ -4,8 +4,8 @@
 //!  application ─► clock read ─► task queue ─► servicing thread ─► parts ─► socket buffer ─► interface ─► port
 //!  application ◄─ clock read ◄─ servicing thread ◄─ socket buffer ◄─ parts ◄─ interrupt ◄─ interface ◄─ port
 //! ```
-//! A host model without stacks has its two delays alone ([`HostModel`](crate::network::HostModel)). Not here: how
-//! a run passes them (`tautwire-sim`), what is proven of them (`tautwire-analysis`).
+//! A host model without stacks has its two delays alone ([`HostModel`](crate::network::HostModel)). Not here: the
+//! simulation of stacks (`tautwire-sim`), their bounds (`tautwire-analysis`).
 
 pub(crate) mod language;
 pub(crate) mod resolve;

@@ -12,8 +12,8 @@ pub struct DeviceModel {
     pub name: String,
     /// When forwarding may begin.
     pub switching: Switching,
-    /// What a frame passes between the last bit received (the header, for cut-through) and the first
-    /// bit sent, in order. Each keeps the order of the frames of one reception port and class.
+    /// The stages that a frame passes between the last bit received (the header, for cut-through) and the first bit
+    /// sent, in order. Each keeps the order of the frames of one reception port and class.
     pub stages: Vec<Stage>,
     /// Order between frames of one class from several reception ports.
     pub tie_rule: TieRule,

@@ -9,8 +9,8 @@ use crate::frame::frame_length;
 const PREAMBLE: Bytes = Bytes::new(8);
 
 impl Network {
-    /// From the first bit that a stream's shortest frame sends to the last one that a listener receives, with no queue and no
-    /// time in devices: lines, cables and the least of the PHYs. Rounded down.
+    /// From the first bit that a stream's shortest frame sends to the last one that a listener receives, without
+    /// queueing and delays in devices: lines, cables and the least delays of the PHYs. Rounded down.
     ///
     /// # Panics
     /// If the stream has no such listener.

@@ -34,13 +34,14 @@ pub struct Stream {
     pub payload_min: Bytes,
     /// Largest MAC client data that it ever sends.
     pub payload_max: Bytes,
-    /// Least and most MAC client data of the frames whose size its traffic leaves open: a run draws each uniformly. None: all
-    /// of `payload_min` to `payload_max`. It is less than that where a trace or the end of a file has frames of other sizes.
+    /// Least and most MAC client data of the frames whose size its traffic does not determine: a run draws each
+    /// uniformly. None: the range from `payload_min` to `payload_max`. The range is smaller where a trace or the end
+    /// of a file has frames of other sizes.
     pub payload_drawn: Option<(Bytes, Bytes)>,
     /// When its frames come.
     pub traffic: Traffic,
-    /// Whether the description leaves open when its traffic begins: a stream of periodic frames or of a rate states no offset, or a
-    /// phase that is drawn. A run without choices begins at once, or draws.
+    /// Whether the description does not determine when its traffic begins: a stream of periodic frames or of a rate
+    /// states no offset, or a phase that is drawn. A run without choices begins at once, or draws.
     pub open_phase: bool,
     /// What its talker promises at most, from its traffic or as stated; none: nothing is promised.
     pub arrival: Option<ArrivalCurve>,
@@ -58,8 +59,8 @@ pub struct Stream {
     pub hops: Vec<Hop>,
     /// Whether bridges find its way by learning instead of by this tree.
     pub learned: bool,
-    /// What it is held to as a virtual link of ARINC 664 part 7, if it is one. Over both networks its
-    /// tree has two roots: the talker's first port, and its second.
+    /// Its parameters as a virtual link of ARINC 664 part 7, if it is one. Over both networks its tree has two roots:
+    /// the talker's first port, and its second.
     pub virtual_link: Option<VirtualLink>,
     /// When it is sent as a time-triggered virtual link, if it is one.
     pub time_triggered: Option<TimeTriggeredLink>,

@@ -1,12 +1,13 @@
-//! The least CommittedInformationRate that is enough for a stream, clocks at their worst.
+//! The least CommittedInformationRate that is enough for a stream, with the clocks at their worst.
 //!
-//! A scheduler that is slower than its stream, if only because its clock is, delays it more and more. It covers the stream if its
-//! rate, at its slowest clock, is at least what the talker sends at its fastest: in charged bits, rounded up once where frames
-//! of one size come in intervals. With `committed-information-rate: covering` each scheduler also covers the one before it, as
-//! groups of several streams need it whose clocks drift. The bounds check this on their own (`analysis`).
+//! A scheduler that is slower than its stream, even if only because of its clock, delays it more and more. It covers
+//! the stream if its rate, at its slowest clock, is at least the talker's rate at its fastest: in charged bits,
+//! rounded up once where frames of one size come in intervals. With `committed-information-rate: covering` each
+//! scheduler also covers the one before it, which groups of several streams need whose clocks drift. The bounds check
+//! this on their own (`analysis`).
 //!
-//! With a tick a scheduler loses some of it with every frame. Where that leaves no rate that its line carries, none is named, but
-//! the longest tick with which one would do.
+//! With a tick a scheduler loses some of its rate with every frame. If no rate that its line can carry is then enough,
+//! the message names the longest sufficient tick instead of a rate.
 
 use tautwire_units::{BitRate, Bytes, Duration};
 
@@ -211,8 +212,8 @@ impl Covering<'_, '_, '_> {
         Some(ShaperSettings { committed_information_rate: rate, ..shaper })
     }
 
-    /// The least rate that is enough for all schedulers of a stream, where they have the `stated` one, and the port of the one
-    /// that needs it; none for a stream without schedulers, or that promises nothing.
+    /// The least rate that is enough for all schedulers of a stream, where they have the `stated` one, and the port of
+    /// the one that needs it; none for a stream without schedulers or without a promise.
     pub(crate) fn least_of_all(&self, stream: &Stream, stated: BitRate) -> Option<(BitRate, PortIndex)> {
         let exact = Self { tick_max: Some(Duration::ZERO), ..*self };
         let places = (0..stream.hops.len()).filter_map(|hop| self.place(stream, hop));
@@ -280,8 +281,8 @@ impl Covering<'_, '_, '_> {
         scaled(self.fastest(place.node, here), charged_per_wire(stream, tags, overhead))
     }
 
-    /// The least rate of a scheduler that surely passes a rate on the clock of its node: its own may be slower, and with a tick it
-    /// loses what it rounds with every frame.
+    /// The least rate of a scheduler that certainly passes a rate on the clock of its node: its own clock may be
+    /// slower, and with a tick it loses the rounding of every frame.
     fn covered(&self, place: &Place<'_>, rate: u128) -> BitRate {
         let mut rate = rate;
         if let Some(tick) = self.tick(place) {

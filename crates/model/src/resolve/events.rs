@@ -147,8 +147,8 @@ fn change_traffic(
     Some(TimelineAction::ChangeTraffic(index, traffic, curve))
 }
 
-/// Why traffic cannot change, behind the stream's name, and what would be right. Frames that are made of what is received, or
-/// that a protocol makes, are made of the description alone.
+/// Why traffic cannot change, as the text after the stream's name, and the remedy. Only the description makes frames
+/// that answer received ones, or that a protocol makes.
 fn no_change(stream: &Stream, new: &Traffic) -> Option<(&'static str, &'static str)> {
     Some(match (&stream.traffic, new) {
         (Traffic::Response { .. }, _) => (

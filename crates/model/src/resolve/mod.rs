@@ -178,8 +178,8 @@ impl<'t, 'a> Resolved<'t, 'a> {
         }
     }
 
-    /// The network. Of one without faults also what depends on all of it: lifetimes, dispatch points, precision. None if it has
-    /// faults that the description does not allow.
+    /// The network; if it has no faults, with what depends on all of it: lifetimes, dispatch points, precision. None
+    /// if it has faults that the description does not allow.
     pub(crate) fn complete(self, faults: &mut Faults) -> Option<Network> {
         let (draft, found) = (self.draft, self.mechanisms);
         let (devices, hosts) = self.models.finish();

@@ -91,8 +91,8 @@ impl Resolving<'_, '_, '_> {
         self.events.iter().filter(is_return).count() as u64
     }
 
-    /// Adds the stream of what a port sends to its neighbour; none, and a fault at `place`, if the port shapes
-    /// that priority, or keeps its class for frames of another mechanism.
+    /// Adds the stream of the frames that a port sends to its neighbour; none, and a fault at `place`, if the port
+    /// shapes that priority, or keeps its class for frames of another mechanism.
     ///
     /// # Panics
     /// If the port has no cable.

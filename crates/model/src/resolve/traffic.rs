@@ -148,8 +148,8 @@ pub(crate) fn check_sizes(
     }
 }
 
-/// What `traffic` whose open sizes are `drawn` promises: what `stream:` or `change-traffic:` states, which its traffic
-/// must keep, or what follows from the traffic.
+/// The promise of `traffic` whose open sizes are `drawn`: the stated one of `stream:` or `change-traffic:`, which its
+/// traffic must keep, or the one that follows from the traffic.
 pub(crate) fn promise(
     node: &Node<'_>,
     traffic: &Traffic,

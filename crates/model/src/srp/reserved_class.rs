@@ -1,7 +1,7 @@
 //! Classes of ports whose shaping follows from reservations (IEEE Std 802.1Q-2022, 34.3 and 35.2.4), resolved.
 //!
 //! Such a class takes frames of a stream while the stream is reserved at the port, and no others. The idleSlope of a
-//! credit-based one is what the reserved streams need together; the port's settings hold the most that it may become.
+//! credit-based one is the sum that the reserved streams need; the port's settings contain its maximum.
 
 use tautwire_core::TrafficClass;
 use tautwire_units::BitRate;

@@ -1,7 +1,6 @@
-//! Holds the grammar against the tree: every fault of form at once.
+//! Compares the tree with the grammar: every fault of form at once.
 //!
-//! What passes here can be read without further faults of form; what does not is reported once, here,
-//! and left out by `resolve`.
+//! Values that pass here can be read without further faults of form; others are reported once, here, and left out by `resolve`.
 
 use tautwire_units::{BitRate, Bits, Bytes, Duration, ParseUnitError, Quantity};
 

@@ -1,7 +1,7 @@
 //! pcapng (draft-ietf-opsawg-pcapng): sections in either byte order, each with interfaces of its own.
 //!
 //! Stamps count in the resolution of their interface (`if_tsresol`, microseconds by default) from its offset
-//! (`if_tsoffset`). Blocks that hold no packets are passed over.
+//! (`if_tsoffset`). Blocks without packets are skipped.
 
 use super::packet::{Collector, Cut, Octets, Packet, fcs_octets};
 use super::pcap::CAPTURED_LIMIT;

@@ -103,7 +103,7 @@ pub(crate) fn least_bag(network: &Network, bag: Duration, talker: NodeIndex, bri
     Duration::from_ps(u64::try_from(ps).expect("not longer than it was"))
 }
 
-/// Bits of the wire of a link's longest frame, and how many of them a second its BAG grants, rounded up.
+/// Bits on the wire of a link's longest frame, and the rate that its BAG allows of them, bit/s, rounded up.
 ///
 /// # Panics
 /// If its BAG is zero, which no profile has.

@@ -1,4 +1,4 @@
-//! Admission in a run, whatever mechanism admits: how long it took, with its bound (`bounds.rs`), and what was refused (`refusal.rs`).
+//! Admission in a run, by any mechanism: how long it took, with its bound (`bounds.rs`), and refusals (`refusal.rs`).
 //!
 //! Not here: reservations (`srp/`), requests of HaRTES (`harts/admission.rs`).
 

@@ -1,8 +1,8 @@
 //! Datagrams of several frames in a run: put together where they are received, and observed.
 //!
-//! Every end station has a machine for all that it receives; it forgets all when the station fails. Invariant: what it
-//! gives out has the length of what was sent. Not here: how datagrams are cut (`tautwire-model`, `datagram.rs`), their
-//! frames' way.
+//! Every end station has a machine for all that it receives, which forgets everything when the station fails.
+//! Invariant: a reassembled datagram has the length of the sent one. Not here: how datagrams are cut
+//! (`tautwire-model`, `datagram.rs`), the path of their frames.
 
 use tautwire_core::fragment::Reassembly;
 use tautwire_model::Network;

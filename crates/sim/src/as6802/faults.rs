@@ -1,5 +1,5 @@
-//! Faults of a node that makes protocol control frames: one that babbles, one whose frames come late; and the pair of a
-//! high-integrity device, which lets nothing out that its monitor has not made.
+//! Faults of a node that makes protocol control frames: one that babbles, one whose frames come late; and the pair of
+//! a high-integrity device, which sends no frame that its monitor has not made.
 
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
-//! Where the event loop meets the runners of a run's mechanisms.
+//! The interface between the event loop and the runners of a run's mechanisms.
 //!
-//! While a runner acts it is out of its place, so nothing that would lead back to it is done meanwhile: frames that it sends go their way
-//! when it is back.
+//! While a runner acts it is out of the list, so nothing that would call it again is done meanwhile: frames that it
+//! sends are processed when it is back.
 
 use std::any::Any;
 use std::collections::VecDeque;

@@ -1,7 +1,8 @@
-//! Elementary cycles in a run: what masters open, what nodes decode and send, what was seen of both.
+//! Elementary cycles in a run: the cycles that masters open, the frames that nodes decode and send, and their observation.
 //!
-//! A trigger message goes no further than the node at the end of the cable. When the node's host has received it, the node sends what
-//! it polls; since when that waits, from which its delay counts, is looked up by the master and the cycle that the message names.
+//! A trigger message is not forwarded beyond the node at the end of the cable. When the node's host has received it,
+//! the node sends the polled messages; the start of their delay is looked up by the master and the cycle that the
+//! message names.
 
 use std::collections::{BTreeMap, VecDeque};
 

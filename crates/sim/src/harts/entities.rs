@@ -1,6 +1,6 @@
-//! What entities of HaRTES work at: messages one after the other, tests before them, each for as long as it takes.
+//! The work of entities of HaRTES: messages one after the other, tests before them, each for its processing time.
 //!
-//! Times are drawn when work begins, of one random stream for all. Not here: what follows from the work (`admission.rs`).
+//! Times are drawn when work begins, from one random stream for all. Not here: the effects of the work (`admission.rs`).
 
 use std::collections::{BTreeMap, VecDeque};
 

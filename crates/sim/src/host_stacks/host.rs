@@ -1,7 +1,7 @@
-//! A host of a run: servicing threads, the parts of its stacks, and what waits in its sockets.
+//! A host of a run: servicing threads, the parts of its stacks, and the frames that wait in its sockets.
 //!
-//! All of them are servers that take frames as they come: when a frame reaches one, the time at which it
-//! is through is known. Not here: the interfaces (`interface.rs`), the way from one to the next (`way.rs`).
+//! All of them are servers that take frames as they come: when a frame reaches one, the time at which it is served is
+//! known. Not here: the interfaces (`interface.rs`), the path from one to the next (`way.rs`).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -78,9 +78,9 @@ impl Host {
         }
     }
 
-    /// When an application that creates a frame at `now` has read the clock for it: behind the frame of the stream before.
+    /// When an application that creates a frame at `now` has read the clock for it: after the stream's frame before.
     ///
-    /// That was created no later, so neither is done later than the longest reading after its own creation.
+    /// That frame was created no later, so neither is done later than the longest reading after its own creation.
     pub(super) fn read_clock(&mut self, stream: u32, now: SimTime, octets: u64) -> SimTime {
         let at = now + self.read_time(octets);
         let last = self.has_read.entry(stream).or_insert(at);

@@ -1,5 +1,5 @@
-//! Protocol stacks of hosts in a run: what is on its way through them, and what applications see. A host without
-//! stacks has one step behind its port, to the application, if that takes time.
+//! Protocol stacks of hosts in a run: frames on their way through them, and the observations of applications. A host
+//! without stacks has one step after its port, to the application, if that takes time.
 //!
 //! A frame on its way through a host is an entry of one heap, in the order (time, sequence); sequences are
 //! given as entries are made, so they do not depend on how the event loop is built. Servers that take
@@ -153,7 +153,7 @@ impl HostStacks {
         of_stream[taken.listener as usize].as_mut().expect("a listener that receives behind its port")
     }
 
-    /// Puts what the applications observed to the rest.
+    /// Adds the observations of applications.
     ///
     /// # Panics
     /// If a received frame has vanished: that would be a fault of the simulator.

@@ -1,4 +1,4 @@
-//! A frame's way through the stacks of a host, step by step: out to a port, and in to an application.
+//! A frame's path through the stacks of a host, step by step: out to a port, and in to an application.
 //!
 //! Not here: the heap of what is on its way (`host_stacks/`), the servers (`host.rs`, `interface.rs`).
 

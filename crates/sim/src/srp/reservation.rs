@@ -209,8 +209,8 @@ impl ReservationObservation {
         Some(ready - sent)
     }
 
-    /// From the request that was missing last, the talker's offer or a listener's, to the first frame's leave to go: the time that
-    /// admission took, whoever decided.
+    /// From the last missing request, the talker's offer or a listener's, until the first frame may leave: the
+    /// duration of the admission, whatever entity decided.
     #[must_use]
     pub fn admission(&self) -> Option<Duration> {
         let started = self.first(|rung| rung.event == RungEvent::Started)?;

@@ -1,9 +1,9 @@
 //! VLANs that end stations declare and bridges register in a run (MVRP, IEEE Std 802.1Q-2022, clause 11 and 35.1.2.2).
 //!
-//! A station declares the VLAN of a stream from its offer to its withdrawal, or from its request to its end. A bridge passes on
-//! what it registered, and a frame of such a VLAN leaves a bridge only by ports that have it registered (8.6.4), and comes in by them
-//! alone where ingress filtering is on (8.6.2). MVRP's times and
-//! its processor are those of MSRP's node.
+//! A station declares the VLAN of a stream from its offer to its withdrawal, or from its request to its end. A bridge
+//! propagates its registrations, and a frame of such a VLAN leaves a bridge only by ports that have it registered
+//! (8.6.4), and is accepted only from these where ingress filtering is on (8.6.2). MVRP's times and its processor are
+//! those of MSRP's node.
 
 use std::collections::BTreeMap;
 

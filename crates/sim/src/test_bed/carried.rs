@@ -1,4 +1,4 @@
-//! Which message every frame of a route carries.
+//! The message of every frame of a route.
 //!
 //! A route's messages have places, in the order in which they are sent: a frame's number, or that of a datagram's
 //! frames over how many they are. The first route of a message sends them in the order of their sequence numbers; one

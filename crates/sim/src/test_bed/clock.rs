@@ -1,9 +1,8 @@
-//! The system clock of a station, disciplined once an interval by a servo on the quickest of some readings, as
-//! phc2sys does it.
+//! The system clock of a station, disciplined once an interval by a servo on the quickest of some readings, like phc2sys.
 //!
-//! The clock of the interface is taken for the time that all follow: what its own protocol leaves is not here. The
-//! servo has run for [`BEFORE`] intervals when a run begins, as a test bed waits until its clocks are stable.
-//! Invariant: a clock that is not stepped never runs backwards. Not here: the servo itself (`tautwire-core`).
+//! The clock of the interface counts as the common time: the error of its own protocol is not included. The servo has
+//! run for [`BEFORE`] intervals when a run begins, as a test bed waits until its clocks are stable. Invariant: a clock
+//! that is not stepped never runs backwards. Not here: the servo itself (`tautwire-core`).
 
 use tautwire_core::gptp::{Adjustment, Reading, Servo, quickest};
 use tautwire_model::network::TestClocks;

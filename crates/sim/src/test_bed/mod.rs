@@ -61,8 +61,8 @@ struct TestBed<'run> {
     before: Vec<u32>,
     /// Per task: what its messages hold; none of tasks that send none.
     contents: Vec<Option<PayloadType>>,
-    /// What relays have received and not answered yet, by the route by which they answer and the message's place on
-    /// the other: the bits that are wrong then, once for each time that it came.
+    /// Messages that relays have received and not answered yet, by the route of the answer and the message's place on
+    /// the other route: the bits that are wrong then, once for each reception.
     to_answer: BTreeMap<(StreamIndex, u32), VecDeque<WrongBits>>,
     /// The message that is about to be sent on.
     answering: Option<Carried>,

@@ -151,8 +151,8 @@ struct Tracked {
     seen: MessageObservation,
 }
 
-/// Of one message: when and in how many octets each route sent it, when each link brought it, and the distances that
-/// begin or end with it, as far as it is not known whether both their messages are in the statistics.
+/// The history of one message: when and in how many octets each route sent it, when each link delivered it, and the
+/// distances that begin or end with it, while it is not known whether both their messages are in the statistics.
 struct History {
     sent: Vec<Option<(i64, u32)>>,
     received: Vec<Option<i64>>,

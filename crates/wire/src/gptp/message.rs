@@ -198,7 +198,7 @@ impl AnnounceBody {
 }
 
 impl PtpMessage {
-    /// Reads a message; also gives what is behind it.
+    /// Parses a message; also gives the octets after it.
     ///
     /// # Errors
     /// If the octets end within the message, its length does not fit, its version is not 2, or a time has more
@@ -210,7 +210,7 @@ impl PtpMessage {
         Ok((Self { header, body, tlvs: PtpTlv::parse_all(tlvs)? }, rest))
     }
 
-    /// Puts the message behind what is in `to`.
+    /// Appends the message to `to`.
     ///
     /// # Panics
     /// If it is longer than 65 535 octets, or has TLVs behind a body that is not known.

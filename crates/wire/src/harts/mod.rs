@@ -195,8 +195,8 @@ pub enum FttMessage {
         /// The stream's identifier.
         stream: u16,
     },
-    /// From the ACMaster to a producer: the last consumer leaves, so it is to send no more; to a producer or a consumer: a link on
-    /// the way failed, so what was granted has ended.
+    /// From the ACMaster to a producer: the last consumer leaves, so it is to stop sending; to a producer or a
+    /// consumer: a link on the path failed, so the grant has ended.
     Pause {
         /// The stream's identifier.
         stream: u16,

@@ -101,7 +101,7 @@ pub struct Declared<V> {
 }
 
 impl<V: AttributeValue> MrpPdu<V> {
-    /// Reads an MRPDU; also gives what is behind it.
+    /// Parses an MRPDU; also gives the octets after it.
     ///
     /// # Errors
     /// If the octets end within a vector, a length does not fit or an event is not known.

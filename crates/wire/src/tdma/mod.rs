@@ -87,7 +87,7 @@ impl TdmaFrame {
         }
     }
 
-    /// Reads a frame; also gives what is behind it, which is padding.
+    /// Parses a frame; also gives the octets after it, which are padding.
     ///
     /// # Errors
     /// If it is cut short, or of another version or an unknown message.

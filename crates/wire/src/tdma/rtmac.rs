@@ -35,7 +35,7 @@ impl RtmacHeader {
         to.extend_from_slice(&[Self::VERSION, flags]);
     }
 
-    /// Reads a header; also gives what is behind it, padding included. Reserved flags are not looked at.
+    /// Parses a header; also gives the octets after it, padding included. Reserved flags are ignored.
     ///
     /// # Errors
     /// If it is cut short, or of another version or discipline.

@@ -1,6 +1,6 @@
-//! What a description leaves open: what an adversary may choose, and no more.
+//! The freedom of a description: the choices of an adversary, and no more.
 //!
-//! Not here: what is stated. An offset, a replayed trace, a schedule and what control machines send stay as they are.
+//! Not here: stated values. An offset, a replayed trace, a schedule and the frames of control machines stay as they are.
 
 use tautwire_model::Network;
 use tautwire_model::network::{Distribution, NodeIndex, Stream, StreamIndex, Traffic};

@@ -53,8 +53,8 @@ impl Ground<'_> {
         self.bring(chosen, record, place, at, |rank| rank == Rank::Same || !credit);
     }
 
-    /// Lets those above and below arrive when the victim is about to start. What comes above earlier would be through by then, as the
-    /// class leaves the line free while it waits for credit.
+    /// Lets frames above and below arrive when the victim is about to start. Frames above that come earlier would be
+    /// gone by then, because the class leaves the line free while it waits for credit.
     pub(crate) fn delay_start(&self, chosen: &mut Chosen, record: &Record, place: usize, frame: u32) {
         let victim = self.victim;
         let Some(at) = record.selected(victim.stream, victim.way[place], frame) else { return };

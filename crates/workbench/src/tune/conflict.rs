@@ -1,7 +1,8 @@
-//! What cannot be proven together: streams of which each can be left out of the search, and then the others are proven.
+//! Streams that cannot be proven together: each of them can be left out of the search, and then the others are proven.
 //!
-//! A deletion filter: streams are left out of what is required, one after the other, and those without which the search still finds
-//! nothing stay out. They go on disturbing the others. The set is a smallest one for this search, which is no complete one.
+//! A deletion filter: requirements of streams are left out, one after the other, and those without which the search
+//! still finds nothing stay out. These streams go on disturbing the others. The set is a smallest one for this search,
+//! which is not complete.
 
 use std::collections::BTreeSet;
 

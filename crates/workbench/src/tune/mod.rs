@@ -1,10 +1,10 @@
 //! Parameters that prove all deadlines, found and written into a description.
 //!
-//! Bounds decide, and nothing else: every trial is the text of the description with other values, loaded and bounded as a user would
-//! ([`trial`]). A row (a stream at a listener) with a deadline must be proven; one without must keep the bound that it has, and lose
-//! nothing it did not lose. The search ([`search`]) takes the single change that helps most, again and again, and then takes back
-//! what it can; where it finds nothing, [`conflict`] names a smallest set of streams that it cannot prove together. The search is no
-//! complete one: that it finds nothing is no proof that there is nothing.
+//! Bounds decide, and nothing else: every trial is the text of the description with other values, loaded and bounded
+//! like a user's ([`trial`]). A row (a stream at a listener) with a deadline must be proven; one without must keep its
+//! bound, and lose nothing that it did not lose. The search ([`search`]) makes the single change that helps most,
+//! again and again, and then undoes what it can; where it finds nothing, [`conflict`] names a smallest set of streams
+//! that it cannot prove together. The search is not complete: that it finds nothing is no proof that there is nothing.
 //!
 //! A kind of knob is a file: [`idle_slope`], [`ats`], [`queue_limit`], [`priority`]. Not here: places in the text
 //! (`tautwire_model::settings`).

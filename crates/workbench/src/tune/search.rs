@@ -188,8 +188,8 @@ impl Search<'_, '_> {
         state
     }
 
-    /// The state, in which all rows hold, with each stated value as low as they still do. A priority has no least, and a rate that
-    /// covers its stream is the least already.
+    /// The state, in which all rows hold, with each stated value as low as possible. A priority has no least value,
+    /// and a rate that covers its stream is the least already.
     pub(super) fn lower(&mut self, mut state: State, kinds: &[Kind]) -> State {
         for _ in 0..PASSES {
             let before = state.clone();

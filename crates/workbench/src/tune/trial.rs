@@ -52,8 +52,8 @@ pub(super) struct Outcome {
     pub(super) needed: BTreeSet<Needed>,
 }
 
-/// What is missing, the less the better: rows that do not hold, those of them without a bound, limits that are too small, and by how
-/// much bounds are above deadlines.
+/// The distance to a proof of all rows, the less the better: rows that do not hold, those of them without a bound,
+/// limits that are too small, and by how much bounds exceed deadlines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Missing {
     pub(super) rows: usize,

@@ -1,7 +1,8 @@
-//! Whether a test's tasks suit their stations, their streams and one another.
+//! Checks that a test's tasks fit their stations, their streams and one another.
 //!
-//! Invariant of what passes: every message comes from one task, every route of its way is received by a task of a station
-//! that listens, and all routes of a way carry messages of one size. Not here: how tasks are read (`test.rs`).
+//! Invariant of accepted tasks: every message comes from one task, every route of its path is received by a task of a
+//! station that listens, and all routes of a path carry messages of one size. Not here: how tasks are read
+//! (`test.rs`).
 
 use tautwire_units::Bytes;
 use tautwire_wire::TestMessage;

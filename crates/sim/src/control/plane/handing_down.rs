@@ -42,8 +42,8 @@ pub trait HandingDown {
     /// The frame is lost at its talker, after the calling runner has acted.
     fn give_up(&mut self, frame: HandedDown, reason: DropReason);
 
-    /// Makes the next frame of a stream of the mechanism's own, of so much payload, as if it had been handed down now; none if its
-    /// stream has nowhere to go, where it is lost.
+    /// Makes the next frame of a stream of the mechanism's own, with this payload, as if it had been handed down now;
+    /// none if its stream has no route, where the frame is lost.
     fn make_handed_down(&mut self, stream: StreamIndex, frame: Frame, payload: Bytes) -> Option<HandedDown>;
 }
 

@@ -1,7 +1,7 @@
 //! Policing of streams where they enter a bridge, behind their first hop.
 //!
-//! A policed frame is judged when its last bit is in; one that is reshaped reaches the device's stages that much later. Not here: the
-//! policing of virtual links (`virtual_links.rs`).
+//! A policed frame is checked when its last bit is in; a reshaped one reaches the device's stages later by its delay.
+//! Not here: the policing of virtual links (`virtual_links.rs`).
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
-//! Frames that a bridge holds instead of its ports: each stream in a pool of its own, until a mechanism lets a message go.
+//! Frames that a bridge holds instead of its ports: each stream in a pool of its own, until a mechanism releases a message.
 //!
-//! A message that has passed the stages of the bridge waits in its stream's pool, all its copies together; then they go to
-//! their ports. It is discarded if its pool is full or there is none, and lost if the bridge stops. Not here: frames that a mechanism
-//! has instead of their talker's port (`handing_down.rs`).
+//! A message that has passed the stages of the bridge waits in its stream's pool, all its copies together; then they
+//! go to their ports. It is discarded if its pool is full or there is none, and lost if the bridge stops. Not here:
+//! frames that a mechanism takes instead of their talker's port (`handing_down.rs`).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -17,8 +17,9 @@ use crate::result::DropReason;
 
 /// The actions of a mechanism on memory pools of bridges.
 pub trait Pooling {
-    /// Frames of a stream that reach ports of a bridge wait in a pool of so many messages there; none: there is no pool, and what is
-    /// left in it has nowhere to go. No frame of the stream goes to those ports by itself from now on.
+    /// Frames of a stream that reach ports of a bridge wait in a pool of so many messages there; none: there is no
+    /// pool, and frames left in it have no destination. From now on no frame of the stream goes to those ports by
+    /// itself.
     fn set_pool(&mut self, bridge: NodeIndex, stream: StreamIndex, messages: Option<u32>);
 
     /// Messages that wait in a pool.
