@@ -19,6 +19,7 @@ use crate::port::ClassTerms;
 use crate::port_state::{PortState, Stale};
 use crate::reasons::Reasons;
 use crate::result::{ClassBounds, Method};
+use crate::service::ByInstants;
 use crate::unbounded::Unbounded;
 
 /// Rounds of a cycle before it is given up.
@@ -38,6 +39,8 @@ pub(crate) struct Analysis<'network> {
     pub(crate) ports: Vec<[ClassBounds; 8]>,
     /// The output of credit-based classes on their links, true time.
     pub(crate) outputs: Vec<[Option<Line>; 8]>,
+    /// Per entry, what is known by the instants of its frames; empty without any.
+    by_instants: Vec<Option<ByInstants>>,
 }
 
 impl<'network> Analysis<'network> {
@@ -47,7 +50,25 @@ impl<'network> Analysis<'network> {
         #[cfg(feature = "planted-faults")]
         plan.plant(asked.planted);
         plan.serve();
-        Self::run(plan, asked.accuracy)
+        let mut analysis = Self::run(plan, asked.accuracy);
+        analysis.take_instants();
+        analysis
+    }
+
+    /// Takes what services know of instants.
+    fn take_instants(&mut self) {
+        let all: Vec<_> = self.plan.services.iter().flat_map(|service| service.by_instants(self)).collect();
+        if !all.is_empty() {
+            self.by_instants.resize(self.plan.entries.len(), None);
+        }
+        for (entry, by_instants) in all {
+            self.by_instants[entry as usize] = Some(by_instants);
+        }
+    }
+
+    /// What is known of an entry by the instants of its frames.
+    pub(crate) fn by_instants(&self, entry: usize) -> Option<&ByInstants> {
+        self.by_instants.get(entry)?.as_ref()
     }
 
     /// Nothing is analysed yet.
@@ -61,14 +82,15 @@ impl<'network> Analysis<'network> {
         let ports = vec![<[ClassBounds; 8]>::default(); plan.ports.len()];
         let outputs = vec![[None; 8]; plan.ports.len()];
         let arrivals = vec![Arriving::default(); plan.entries.len()];
-        Self { plan, accuracy, arrivals, passages, reasons, ports, outputs }
+        Self { plan, accuracy, arrivals, passages, reasons, ports, outputs, by_instants: Vec::new() }
     }
 
     /// Analyses all ports of a plan.
     pub(crate) fn run(plan: Plan<'network>, accuracy: Accuracy) -> Self {
         let mut analysis = Self::begin(plan, accuracy);
         let mut state = PortState::default();
-        for component in std::mem::take(&mut analysis.plan.components) {
+        let components = std::mem::take(&mut analysis.plan.components);
+        for component in &components {
             if component.cyclic {
                 analysis.settle(&component.ports);
             } else {
@@ -77,6 +99,7 @@ impl<'network> Analysis<'network> {
                 }
             }
         }
+        analysis.plan.components = components;
         analysis
     }
 

@@ -15,8 +15,8 @@ use crate::analysis::Analysis;
 use crate::answers::{self, Asked};
 use crate::granted::granted_by;
 use crate::plan::{NONE, Plan, wire};
-use crate::result::{Bounds, HopBounds, ListenerBounds};
-use crate::service::Terms;
+use crate::result::{Bounds, HopBounds, ListenerBounds, Method};
+use crate::service::{Terms, Words};
 use crate::unbounded::Unbounded;
 
 mod selected;
@@ -33,6 +33,8 @@ pub struct Explanation {
     pub listeners: Vec<(String, ListenerBounds)>,
     /// Per listener why it has no bound, if it has none.
     pub reasons: Vec<Option<String>>,
+    /// Notes: when its frames are released and in which windows they start, or why that is not known.
+    pub notes: Vec<String>,
     /// Hop by hop.
     pub hops: Vec<HopExplanation>,
 }
@@ -93,15 +95,18 @@ pub fn explain(network: &Network, bounds: &Bounds, stream: StreamIndex) -> Expla
     let described = &network.streams[stream.index()];
     let of_stream = &bounds.streams[stream.index()];
     // A stream without a grant is not part of the bounds, and its hops have none.
+    let mut notes = Vec::new();
     let hops = match granted_by(network, bounds) {
-        None => hops(network, stream, (network, &of_stream.hops)),
+        None => hops(network, stream, (network, &of_stream.hops), &mut notes),
         Some((granted, numbers)) => {
             let place = numbers.iter().position(|number| *number == stream);
             let is_granted = |hop: &HopBounds| !matches!(hop.delay, Err(Unbounded::NotGranted { .. }));
             let bounds: Vec<HopBounds> =
                 of_stream.hops.iter().filter(|hop| is_granted(hop)).cloned().collect();
             let mut explained = place
-                .map_or(Vec::new(), |place| hops(&granted, StreamIndex::at(place), (network, &bounds)))
+                .map_or(Vec::new(), |place| {
+                    hops(&granted, StreamIndex::at(place), (network, &bounds), &mut notes)
+                })
                 .into_iter();
             let pairs = described.hops.iter().zip(&of_stream.hops);
             let hop = |(hop, bounds): (&Hop, &HopBounds)| {
@@ -120,20 +125,23 @@ pub fn explain(network: &Network, bounds: &Bounds, stream: StreamIndex) -> Expla
         stream: described.name.clone(),
         listeners: described.listeners.iter().map(name).zip(of_stream.listeners.iter().cloned()).collect(),
         reasons: of_stream.listeners.iter().map(why).collect(),
+        notes,
         hops,
     }
 }
 
-/// The hops of a granted stream, in a network of the granted ones; reasons are those of the `whole` network.
+/// The hops of a granted stream, in a network of the granted ones, and notes on it; reasons are those of the `whole` network.
 fn hops(
     network: &Network,
     stream: StreamIndex,
     (network_of_names, bounds): (&Network, &[HopBounds]),
+    notes: &mut Vec<String>,
 ) -> Vec<HopExplanation> {
     let (mut analysis, _) = answers::settle(network, Asked::default());
+    notes.extend(analysis.plan.services.iter().flat_map(|service| service.notes(&analysis, stream.0)));
     let entries = analysis.plan.entries_of(stream.0);
     let hop = |(entry, bounds): (u32, &HopBounds)| {
-        let found = carried(&analysis, entry, bounds);
+        let found = carried(&analysis, entry, bounds).or_else(|| by_instants(&analysis, entry, bounds));
         let found = found.unwrap_or_else(|| selected::hop(&mut analysis, entry, bounds.clone()));
         let reason = bounds.delay.as_ref().err().map(|why| why.text(network_of_names));
         HopExplanation { reason, ..found }
@@ -170,15 +178,34 @@ fn refused(network: &Network, stream: &Stream, hop: &Hop, bounds: &HopBounds) ->
 fn carried(analysis: &Analysis<'_>, number: u32, bounds: &HopBounds) -> Option<HopExplanation> {
     let plan = &analysis.plan;
     let (carried, service) = (plan.carried(number)?, plan.service(number)?);
-    let (network, entry) = (plan.network, &plan.entries[number as usize]);
     let words = service.words(plan, number);
     let (formula, source) = if bounds.delay.is_ok() { (words.formula, words.source) } else { NO_METHOD };
-    Some(HopExplanation {
+    let times = carried.hop.as_ref().map(Terms::nonzero).unwrap_or_default();
+    Some(of_terms(plan, number, bounds, Words { formula, source, ..words }, times))
+}
+
+/// A hop whose bound is that of the instants of its frames.
+fn by_instants(analysis: &Analysis<'_>, number: u32, bounds: &HopBounds) -> Option<HopExplanation> {
+    let by_instants = analysis.by_instants(number as usize)?;
+    let words = Words { formula: by_instants.formula, source: by_instants.source, same: Vec::new() };
+    let is_by_it = bounds.method == Method::Carried(by_instants.method);
+    is_by_it.then(|| of_terms(&analysis.plan, number, bounds, words, by_instants.hop.nonzero()))
+}
+
+fn of_terms(
+    plan: &Plan<'_>,
+    number: u32,
+    bounds: &HopBounds,
+    words: Words,
+    times: Vec<(&'static str, Duration)>,
+) -> HopExplanation {
+    let (network, entry) = (plan.network, &plan.entries[number as usize]);
+    HopExplanation {
         previous: previous(plan, number),
         port: port_name(network, PortIndex(entry.port)),
         class: TrafficClass::new(entry.class).expect("below eight"),
-        formula,
-        source,
+        formula: words.formula,
+        source: words.source,
         line_rate: BitRate::from_bps(plan.port(entry.port).rate),
         rate_left: None,
         blocking: None,
@@ -186,10 +213,10 @@ fn carried(analysis: &Analysis<'_>, number: u32, bounds: &HopBounds) -> Option<H
         same: words.same,
         counted: None,
         credit_max: None,
-        times: carried.hop.as_ref().map(Terms::nonzero).unwrap_or_default(),
+        times,
         reason: None,
         bounds: bounds.clone(),
-    })
+    }
 }
 
 /// The hop before an entry, an index of the hops of its stream.
@@ -229,6 +256,9 @@ impl fmt::Display for Explanation {
             if let Some(skew) = bounds.skew {
                 writeln!(f, "    copies over both networks at most {skew} apart")?;
             }
+        }
+        for note in &self.notes {
+            writeln!(f, "  {note}")?;
         }
         for (number, hop) in self.hops.iter().enumerate() {
             write!(f, "hop {number}")?;

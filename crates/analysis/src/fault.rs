@@ -62,6 +62,12 @@ pub enum PlantedFault {
     OpeningsUnblocked,
     /// What goes above a class is taken to come while it waits, and not to have waited for its own window.
     WaitAboveForgotten,
+    /// Of frames with known instants no other of the class is taken to be before one.
+    FramesBeforeForgotten,
+    /// A frame with known instants is taken to come at the earliest of them.
+    ArrivalSpreadForgotten,
+    /// No lower frame is taken to be under way when a frame with known instants comes.
+    FrameUnderWayForgotten,
     /// A queue is taken to hold one frame of each stream. No bound shows it: it is found by frames that are lost.
     WaitingFramesForgotten,
     /// A flow meter is taken to pass what keeps to its committed rate alone. This and the next two are found by the search of policed
@@ -99,6 +105,10 @@ impl PlantedFault {
     /// Those of per-stream filtering and policing.
     pub const OF_FILTERING: [Self; 3] =
         [Self::MeterWithoutExcess, Self::MeterBurstForgotten, Self::SharedMeterForgotten];
+
+    /// Those of frames with known instants.
+    pub const OF_INSTANTS: [Self; 3] =
+        [Self::FramesBeforeForgotten, Self::ArrivalSpreadForgotten, Self::FrameUnderWayForgotten];
 
     /// Those of TDMA.
     pub const OF_TDMA: [Self; 3] =

@@ -6,7 +6,7 @@ use tautwire_units::Duration;
 use crate::analysis::Analysis;
 use crate::passage::NO_REASON;
 use crate::plan::{Entry, index};
-use crate::result::{Bounds, HopBounds, ListenerBounds, StreamBounds};
+use crate::result::{Bounds, HopBounds, ListenerBounds, Method, StreamBounds};
 use crate::unbounded::Unbounded;
 
 impl Analysis<'_> {
@@ -22,17 +22,7 @@ impl Analysis<'_> {
         let first = self.plan.first_entry[number as usize] as usize;
         let entries = first..first + stream.hops.len();
         let time = |ps: i64| Duration::from_ps(u64::try_from(ps).unwrap_or(0));
-        let hops = entries
-            .clone()
-            .map(|number| {
-                let (entry, passage) = (&self.plan.entries[number], &self.passages[number]);
-                let delay = match (passage.hop_max, passage.hop_reason) {
-                    (Some(most), NO_REASON) => Ok(Duration::from_ps(most)),
-                    (_, reason) => Err(self.why(reason, entry)),
-                };
-                HopBounds { delay, delay_min: time(entry.hop_min), method: passage.method }
-            })
-            .collect();
+        let hops = entries.clone().map(|number| self.hop(number)).collect();
         let listeners = (0..stream.listeners.len())
             .map(|listener| {
                 let hops = stream.hops.iter().enumerate();
@@ -40,11 +30,15 @@ impl Analysis<'_> {
                 // Over two networks either may be the only one whose copy comes.
                 let each = at_end.map(|(hop, _)| {
                     let (entry, passage) = (&self.plan.entries[first + hop], &self.passages[first + hop]);
-                    let delay = match (passage.next_max, passage.reason) {
-                        (Some(most), NO_REASON) => Ok(Duration::from_ps(most)),
-                        (_, reason) => Err(self.why(reason, entry)),
+                    let delay = match (self.end_max(first + hop), passage.reason) {
+                        (Some(most), _) => Ok(Duration::from_ps(most)),
+                        (None, reason) => Err(self.why(reason, entry)),
                     };
-                    ListenerBounds { delay, delay_min: time(entry.next_min), skew: None, application: None }
+                    let by_instants = self
+                        .by_instants(first + hop)
+                        .map_or(Duration::ZERO, |by_instants| Duration::from_ps(by_instants.end_min));
+                    let delay_min = time(entry.next_min).max(by_instants);
+                    ListenerBounds { delay, delay_min, skew: None, application: None }
                 });
                 // A listener that no hop reaches never sees a frame.
                 let none = ListenerBounds {
@@ -60,6 +54,34 @@ impl Analysis<'_> {
         self.add_request(number, &mut bounds);
         bounds.add_receptions(self.plan.network, stream);
         bounds
+    }
+
+    /// The bounds of an entry's hop: the least of what curves say and what is known of instants.
+    fn hop(&self, number: usize) -> HopBounds {
+        let time = |ps: i64| Duration::from_ps(u64::try_from(ps).unwrap_or(0));
+        let (entry, passage) = (&self.plan.entries[number], &self.passages[number]);
+        let delay = match (passage.hop_max, passage.hop_reason) {
+            (Some(most), NO_REASON) => Ok(Duration::from_ps(most)),
+            (_, reason) => Err(self.why(reason, entry)),
+        };
+        let (delay_min, method) = (time(entry.hop_min), passage.method);
+        let Some(by_instants) = self.by_instants(number) else {
+            return HopBounds { delay, delay_min, method };
+        };
+        let delay_min = delay_min.max(Duration::from_ps(by_instants.hop_min));
+        let hop = Duration::from_ps(by_instants.hop.total());
+        match delay {
+            Ok(delay) if delay <= hop => HopBounds { delay: Ok(delay), delay_min, method },
+            _ => HopBounds { delay: Ok(hop), delay_min, method: Method::Carried(by_instants.method) },
+        }
+    }
+
+    /// From the application to the last bit at the node behind an entry, greatest; none without a bound.
+    fn end_max(&self, number: usize) -> Option<u64> {
+        let passage = &self.passages[number];
+        let by_curves = passage.next_max.filter(|_| passage.reason == NO_REASON);
+        let by_instants = self.by_instants(number).map(|by_instants| by_instants.end);
+        by_curves.into_iter().chain(by_instants).min()
     }
 
     /// The delay of a response counts from its request's hand-over; that of one that a service carries does already.
@@ -87,8 +109,7 @@ impl Analysis<'_> {
         let at_end = hops.filter(|(_, hop)| hop.listener.is_some());
         let mut most = 0;
         for (hop, _) in at_end {
-            let passage = &self.passages[first + hop];
-            most = most.max(passage.next_max.filter(|_| passage.reason == NO_REASON)?);
+            most = most.max(self.end_max(first + hop)?);
         }
         Some(Duration::from_ps(most))
     }

@@ -138,7 +138,7 @@ pub enum Method {
     CreditBasedFrameByFrame,
     /// Eq. (1) of the published switch (Annex V of 802.1Q; eq. 9 of Specht and Samii 2016).
     AtsContention,
-    /// That of the service which carries the frames, by its name.
+    /// That of a service: which carries the frames, or knows their instants, by its name.
     Carried(&'static str),
     /// No method: nothing is proven.
     None,

@@ -13,6 +13,7 @@ use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, Stream, StreamIndex};
 use tautwire_units::Duration;
 
+use crate::analysis::Analysis;
 use crate::curve::Curve;
 use crate::explain::Part;
 use crate::host::{Handed, Sending};
@@ -76,6 +77,16 @@ pub(crate) trait Service: Debug + Send + Sync {
         None
     }
 
+    /// Bounds of streams at ports by the instants of their frames, once all ports are analysed by curves; by the number of the entry.
+    fn by_instants(&self, _analysis: &Analysis<'_>) -> Vec<(u32, ByInstants)> {
+        Vec::new()
+    }
+
+    /// Notes on a stream, for its explanation.
+    fn notes(&self, _analysis: &Analysis<'_>, _stream: u32) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Limits of what it carries that may be too small.
     fn overflows(&self, plan: &Plan<'_>, found: &mut Vec<Overflow>);
 
@@ -93,6 +104,19 @@ pub(crate) struct Carried {
     pub(crate) end_min: u64,
     pub(crate) end: Result<u64, Unbounded>,
     pub(crate) method: Method,
+}
+
+/// A stream at a port whose frames come at known instants. The same times as of what is carried; the least of these and of what curves say holds.
+#[derive(Clone, Debug)]
+pub(crate) struct ByInstants {
+    pub(crate) hop_min: u64,
+    pub(crate) hop: Terms,
+    pub(crate) end_min: u64,
+    pub(crate) end: u64,
+    /// Its name in results; the formula of its bound, and where that is from.
+    pub(crate) method: &'static str,
+    pub(crate) formula: &'static str,
+    pub(crate) source: &'static str,
 }
 
 /// Times that add up to a bound, in the order in which a frame meets them.

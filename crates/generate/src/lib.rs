@@ -33,7 +33,7 @@ pub use as6802::{
     As6802Failures, ClusterRelation, random_as6802_clusters, random_as6802_halves, random_as6802_thirds,
 };
 pub use backbone::{Backbone, Topology};
-pub use gates::random_gates;
+pub use gates::{random_gates, random_scheduled};
 pub use gptp::{random_gptp, random_gptp_servo};
 pub use harts::{random_harts, random_harts_admission};
 pub use host_stacks::random_host_stacks;

@@ -3,9 +3,10 @@
 //! A class whose gate closes is served in its windows alone. `port.rs` computes these from the list, the frames that
 //! pass and the device's behaviour at an edge; `windows.rs` computes bounds with them. Gates of a clock that is
 //! corrected have no bound: a correction during a window shortens it by as much. A list that changes has none either.
-//! Frames that are larger than queueMaxSDU are lost (`loss`). Not here: times of single streams in a schedule that
-//! keeps them apart.
+//! Frames that are larger than queueMaxSDU are lost (`loss`). Streams that true clocks release at stated offsets have a
+//! bound by the instants of each frame, too (`instants`).
 
+mod instants;
 mod periodic;
 mod port;
 mod reasons;
@@ -18,10 +19,11 @@ use tautwire_model::{Network, frame_length};
 use self::periodic::Periodic;
 use self::port::{Credit, Frames, Gated, Guard, Timing};
 use self::reasons::{CHANGES, CORRECTED, NEVER, OVERLOAD};
+use crate::analysis::Analysis;
 use crate::loss::Overflow;
 use crate::plan::{Plan, wire};
 use crate::port_plan::PortPlan;
-use crate::service::{Carried, Served, Service, ServiceKind, Words};
+use crate::service::{ByInstants, Carried, Served, Service, ServiceKind, Words};
 use crate::windows::Windows;
 
 /// The mechanism.
@@ -53,6 +55,14 @@ impl Service for ScheduledPorts {
         let line = plan.ports[port as usize].as_ref()?;
         let windows = Some(Box::new(windows(plan, (port, line), gates)));
         Some(Served { carried: Default::default(), taken: Vec::new(), windows })
+    }
+
+    fn by_instants(&self, analysis: &Analysis<'_>) -> Vec<(u32, ByInstants)> {
+        instants::by_instants(analysis)
+    }
+
+    fn notes(&self, analysis: &Analysis<'_>, stream: u32) -> Vec<String> {
+        instants::notes(analysis, stream)
     }
 
     fn overflows(&self, _plan: &Plan<'_>, _found: &mut Vec<Overflow>) {}

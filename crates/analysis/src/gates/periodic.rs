@@ -89,6 +89,11 @@ impl Periodic {
         self.period
     }
 
+    /// What it holds of a cycle, in order.
+    pub(super) fn parts(&self) -> &[(u64, u64)] {
+        &self.parts
+    }
+
     /// How much of a cycle it is.
     pub(super) fn total(&self) -> u64 {
         self.parts.iter().map(|(from, to)| to - from).sum()

@@ -21,7 +21,7 @@ use crate::unbounded::Unbounded;
 use crate::windows::{ClassWindows, CreditWindows, TIME, Taken};
 
 /// Bits of the gap behind a frame.
-const GAP: u64 = 96;
+pub(super) const GAP: u64 = 96;
 
 /// How a frame is kept from being sent while its gate shuts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub(super) struct Timing {
 
 impl Timing {
     /// The time of so many bits, rounded up.
-    fn time(&self, bits: u64) -> u64 {
+    pub(super) fn time(&self, bits: u64) -> u64 {
         let ps = (u128::from(bits) * PS_PER_S).div_ceil(u128::from(self.rate));
         u64::try_from(ps).unwrap_or(u64::MAX).saturating_add(self.lost)
     }
@@ -112,19 +112,24 @@ impl Gated {
         Once { time: self.timing.first, more: lower }
     }
 
-    fn below(&self, class: usize) -> impl Iterator<Item = (usize, Frames)> {
+    pub(super) fn below(&self, class: usize) -> impl Iterator<Item = (usize, Frames)> {
         (0..class).filter_map(|lower| Some((lower, self.frames[lower]?)))
     }
 
     /// The guard of a class: from this time before its gate closes, its frames may not start.
     fn guard(&self, class: usize) -> u64 {
+        self.frames[class].map_or(0, |frames| self.guard_of(class, frames.wire_max))
+    }
+
+    /// The same of its frames that are not larger, in bits of the wire.
+    pub(super) fn guard_of(&self, class: usize, wire_max: u64) -> u64 {
         #[cfg(feature = "planted-faults")]
         if self.fault == Some(crate::PlantedFault::GateGuardForgotten) {
             return 0;
         }
-        match self.frames[class].map(|frames| (frames.guard, frames.wire_max)) {
-            Some((Guard::Frame(of), wire)) => self.timing.time(of.unwrap_or(wire) - GAP),
-            Some((Guard::None, _)) | None => 0,
+        match self.frames[class].map(|frames| frames.guard) {
+            Some(Guard::Frame(of)) => self.timing.time(of.unwrap_or(wire_max) - GAP),
+            Some(Guard::None) | None => 0,
         }
     }
 
@@ -150,6 +155,11 @@ impl Gated {
 
     /// Its openings, without those that clocks may do away with.
     fn openings(&self, class: usize) -> Vec<Opening> {
+        self.openings_before(class, self.guard(class))
+    }
+
+    /// The same with another guard.
+    fn openings_before(&self, class: usize, guard: u64) -> Vec<Opening> {
         if self.open[class].is_all() {
             return Vec::new();
         }
@@ -158,18 +168,23 @@ impl Gated {
             from,
             to,
             blocked: self.blocking(class, from).saturating_add(error),
-            guard: self.guard(class).saturating_add(error),
+            guard: guard.saturating_add(error),
         };
         self.open[class].whole_parts().into_iter().map(opening).collect()
     }
 
     /// Instants at which each of its frames may start, and does where nothing of a higher class and none of its own goes first.
     fn usable(&self, class: usize) -> Periodic {
+        self.usable_before(class, self.guard(class))
+    }
+
+    /// The same with another guard before each close.
+    pub(super) fn usable_before(&self, class: usize, guard: u64) -> Periodic {
         let (open, period) = (&self.open[class], self.open[class].period());
         if open.is_all() {
             return open.clone();
         }
-        let usable = self.openings(class).into_iter().filter_map(|one| {
+        let usable = self.openings_before(class, guard).into_iter().filter_map(|one| {
             let from = one.from.saturating_add(one.blocked);
             // At the last instant from which a frame ends with the gate it may start, and with the gate none.
             let last = u64::from(one.guard > self.timing.error);
@@ -180,7 +195,7 @@ impl Gated {
     }
 
     /// When frames of a class may be on the line.
-    fn busy(&self, class: usize) -> Periodic {
+    pub(super) fn busy(&self, class: usize) -> Periodic {
         let error = self.timing.error;
         self.open[class].grown(error, error.saturating_add(self.behind(class)))
     }

@@ -5,11 +5,13 @@
 //! Every class that streams use has an interval that its largest frame fits into, so no queue waits for ever.
 
 mod list;
+mod scheduled;
 
 use std::fmt::Write as _;
 
 use crate::{Dice, grain};
 use list::List;
+pub use scheduled::random_scheduled;
 
 /// A class that streams use.
 struct Class {

@@ -7,6 +7,7 @@ mod clocks;
 mod control;
 mod files;
 mod gates;
+mod known_instants;
 mod listeners;
 mod losses;
 mod mutations;

@@ -26,6 +26,7 @@ mod gates_hold;
 mod harts_admission_holds;
 mod harts_holds;
 mod host_stacks_hold;
+mod instants_hold;
 mod losses_hold;
 mod machines_keep_their_contract;
 mod mechanisms_hold;

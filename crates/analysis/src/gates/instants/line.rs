@@ -1,0 +1,277 @@
+//! A port whose gates stand at known instants: its sets of instants, in true time, and what is under way at one.
+//!
+//! Only a port with a true clock has them, whose line nothing else takes and whose list does not change. Before its first cycle begins, and for a frame
+//! longer, its gates have other states: nothing is known of frames that come by then ([`KnownLine::settled`]). A port without gates is one whose
+//! gates are always open.
+
+use tautwire_core::gates::{CycleTime, Openings};
+use tautwire_model::Network;
+use tautwire_model::gates::{GateClock, PortGates};
+use tautwire_model::network::{NodeIndex, PortIndex, StagePosition};
+
+use super::super::periodic::{PARTS_MAX, Periodic};
+use super::super::port::{Credit, Frames, GAP, Gated, Guard, Timing};
+use super::positions::Positions;
+use super::releases::is_true;
+use crate::clock::PS_PER_S;
+use crate::curve::span;
+use crate::plan::Plan;
+use crate::port_plan::PortPlan;
+
+/// Parts of all cycles after which a list comes again on a whole picosecond.
+const UNROLLED_MAX: usize = 4_096;
+/// Steps in which a start is sought among what classes above send.
+const STEPS_MAX: u32 = 10_000;
+
+/// A port at known instants.
+#[derive(Debug)]
+pub(super) struct KnownLine {
+    gated: Gated,
+    /// What is to be added to true time, for the time of a cycle.
+    shift: u64,
+    /// From here on the list runs, and nothing is under way that began before it, true time.
+    pub(super) settled: u64,
+    /// Whether it has gates.
+    has_gates: bool,
+    /// Bits per second, less what roundings take of every frame.
+    rate_served: u64,
+}
+
+/// When frames of a class start whose gate shuts so long behind them.
+#[derive(Clone, Debug)]
+pub(super) struct Starts {
+    /// Where nothing but classes above whose frames are known goes before them.
+    beside_known: Positions,
+    /// Where no class above may send.
+    alone: Positions,
+}
+
+impl KnownLine {
+    /// Of a port, if all comes again there with `period`.
+    pub(super) fn of(plan: &Plan<'_>, number: u32, period: u64) -> Option<Self> {
+        let port = plan.ports[number as usize].as_ref()?;
+        let network = plan.network;
+        let node = network.ports[number as usize].node;
+        let is_shared = port
+            .served
+            .as_deref()
+            .is_some_and(|served| !served.taken.is_empty() || served.carried.iter().any(Option::is_some));
+        let has_stages = network.device(node).is_some_and(|device| {
+            device.two_stage
+                || device.stages.iter().any(|stage| stage.position == StagePosition::Transmission)
+        });
+        if is_shared || has_stages || !is_true(&network.nodes[node.index()].clock) {
+            return None;
+        }
+        match network.gates(PortIndex(number)) {
+            Some(gates) => Self::with_gates(plan, (number, port), gates, period),
+            None => Some(Self {
+                gated: always_open(plan, number, port),
+                shift: 0,
+                settled: 0,
+                has_gates: false,
+                rate_served: port.rate_served,
+            }),
+        }
+    }
+
+    fn with_gates(
+        plan: &Plan<'_>,
+        (number, port): (u32, &PortPlan),
+        gates: &PortGates,
+        period: u64,
+    ) -> Option<Self> {
+        let network = plan.network;
+        let cycles = gates.parameters.cycle_time;
+        let is_free = network.gate_clock() == GateClock::Free && !network.gates_change(PortIndex(number));
+        if !is_free || !period.is_multiple_of(cycles.numerator()) {
+            return None;
+        }
+        let mut gated = super::super::gated(plan, (number, port), gates);
+        for class in 0..8 {
+            gated.open[class] = open(gates, class)?;
+        }
+        let node = network.ports[number as usize].node;
+        let reading = reading(network, node);
+        let first = first_cycle(gates, reading);
+        // Ticks and steps may have it later, and what began before it is under way for a frame.
+        let frame = gated.frames.iter().flatten().map(|frames| gated.timing.time(frames.wire_max)).max();
+        let late = if first == 0 && gated.timing.error == 0 { 0 } else { frame? + gated.timing.error };
+        gated.timing.first = 0;
+        let base = gates.parameters.base_time.as_ps() % cycles.numerator();
+        let shift = (reading % cycles.numerator() + cycles.numerator() - base) % cycles.numerator();
+        Some(Self { gated, shift, settled: first + late, has_gates: true, rate_served: port.rate_served })
+    }
+
+    /// The time of a frame of so many bits of the wire, with the gap behind it.
+    pub(super) fn time(&self, wire: u64) -> u64 {
+        self.gated.timing.time(wire)
+    }
+
+    /// The time of so many micro-bits of the wire.
+    pub(super) fn time_of(&self, micro_bits: u128) -> u64 {
+        span(micro_bits, self.rate_served).unwrap_or(u64::MAX)
+    }
+
+    /// Bits of the wire of the largest frame of a class.
+    pub(super) fn largest(&self, class: usize) -> Option<u64> {
+        self.gated.frames[class].map(|frames| frames.wire_max)
+    }
+
+    /// When frames of a class may start of which none is larger; classes of `unknown`, bits, may send whenever their gates are open.
+    pub(super) fn starts(&self, class: usize, wire_max: u64, unknown: u8) -> Starts {
+        let gated = &self.gated;
+        let usable = gated.usable_before(class, gated.guard_of(class, wire_max));
+        let without = |which: &dyn Fn(usize) -> bool| {
+            let above = (class + 1..8).filter(|higher| gated.frames[*higher].is_some() && which(*higher));
+            above.fold(usable.clone(), |left, higher| left.and(&gated.busy(higher).others()))
+        };
+        Starts {
+            beside_known: Positions::of(&without(&|higher| unknown & (1 << higher) != 0)),
+            alone: Positions::of(&without(&|_| true)),
+        }
+    }
+
+    /// Classes above one that may be on the line when it may send, a bit each.
+    pub(super) fn above(&self, class: usize) -> u8 {
+        let open = self.gated.busy(class);
+        let meets = |higher: &usize| {
+            self.gated.frames[*higher].is_some() && self.gated.busy(*higher).and(&open).total() > 0
+        };
+        (class + 1..8).filter(meets).fold(0, |all, higher| all | 1 << higher)
+    }
+
+    /// When the line is free at the latest of a lower frame that is under way when a frame comes.
+    pub(super) fn free_from(&self, class: usize, instant: u64) -> u64 {
+        let at = instant + self.shift;
+        let free = self.gated.below(class).map(|(lower, frames)| {
+            let busy = self.gated.busy(lower);
+            let whole = self.gated.timing.time(frames.wire_max);
+            match busy.end_of(at) {
+                None => 0,
+                Some(_) if busy.is_all() => whole,
+                Some(end) => whole.min(end - at),
+            }
+        });
+        instant + free.max().unwrap_or(0)
+    }
+
+    /// The earliest start of a frame of at least so many bits of the wire that comes at an instant.
+    pub(super) fn earliest(&self, class: usize, wire_min: u64) -> Positions {
+        let gated = &self.gated;
+        let (open, error) = (&gated.open[class], gated.timing.error);
+        let need = match gated.frames[class].map(|frames| frames.guard) {
+            Some(Guard::Frame(_)) => {
+                let ps = u128::from(wire_min - GAP) * PS_PER_S / u128::from(gated.timing.rate);
+                u64::try_from(ps).unwrap_or(0).saturating_sub(gated.timing.lost)
+            }
+            Some(Guard::None) | None => 0,
+        };
+        if open.is_all() {
+            return Positions::of(open);
+        }
+        let starts = open.grown(error, error).whole_parts().into_iter().filter_map(|(from, to)| {
+            // At the last instant from which it ends with the gate it may start, and with the gate none.
+            let last = (to + u64::from(need > 0)).checked_sub(need)?;
+            (from < last).then_some((from, last))
+        });
+        Positions::of(&Periodic::of(open.period(), starts))
+    }
+
+    /// The first instant of a set, at or behind one in true time.
+    pub(super) fn first(&self, set: &Positions, instant: u64) -> Option<u64> {
+        Some(set.first(instant.checked_add(self.shift)?, 0)? - self.shift)
+    }
+
+    /// The latest start of a frame that has the line from an instant on, with so much before it of its own class, and of the classes above
+    /// what they have by a start.
+    pub(super) fn latest(
+        &self,
+        starts: &Starts,
+        free: u64,
+        own: u64,
+        above: impl Fn(u64) -> u64,
+    ) -> Option<u64> {
+        let first = |set: &Positions, work: u64| Some(set.first(free + self.shift, work)? - self.shift);
+        let alone = first(&starts.alone, own);
+        let beside = || {
+            let mut start = first(&starts.beside_known, own)?;
+            for _ in 0..STEPS_MAX {
+                let next = first(&starts.beside_known, own.checked_add(above(start))?)?;
+                if next <= start {
+                    return Some(start);
+                }
+                start = next;
+            }
+            None
+        };
+        [alone, beside()].into_iter().flatten().min()
+    }
+
+    /// The open interval of a class in which an instant lies, from the begin of its cycles on.
+    pub(super) fn window(&self, class: usize, instant: u64) -> Option<(u64, u64)> {
+        let open = &self.gated.open[class];
+        if !self.has_gates || open.is_all() {
+            return None;
+        }
+        let at = (instant + self.shift) % open.period();
+        let around = |(from, to): &(u64, u64)| {
+            (*from <= at && at < *to) || (*from <= at + open.period() && at + open.period() < *to)
+        };
+        open.whole_parts().into_iter().find(around)
+    }
+}
+
+/// What a node's clock reads when the run begins.
+fn reading(network: &Network, node: NodeIndex) -> u64 {
+    let least = network.nodes.iter().map(|node| node.clock.offset.as_ps()).min().unwrap_or(0).min(0);
+    let reading = network.nodes[node.index()].clock.offset.as_ps() - least;
+    u64::try_from(reading).expect("the least is taken off")
+}
+
+/// How long after the begin of the run the first cycle begins.
+fn first_cycle(gates: &PortGates, reading: u64) -> u64 {
+    let parameters = &gates.parameters;
+    let base = parameters.base_time.as_ps();
+    let Some(since) = reading.checked_sub(base) else { return base - reading };
+    let cycles: CycleTime = parameters.cycle_time;
+    let begun = cycles.within(tautwire_units::Duration::from_ps(since));
+    let at = cycles.times(begun).as_ps();
+    if at == since { 0 } else { cycles.times(begun + 1).as_ps() - since }
+}
+
+/// When the gate of a class is open, over as many cycles as are a whole number of picoseconds.
+fn open(gates: &PortGates, class: usize) -> Option<Periodic> {
+    let cycles = gates.parameters.cycle_time;
+    let period = cycles.numerator();
+    let open = match gates.parameters.openings(class) {
+        Openings::Always => return Some(Periodic::all(period)),
+        Openings::Never => return Some(Periodic::none(period)),
+        Openings::In(open) => open,
+    };
+    let most = if cycles.denominator() > 1 { UNROLLED_MAX } else { PARTS_MAX * UNROLLED_MAX };
+    let count = usize::try_from(cycles.denominator()).ok()?.checked_mul(open.len())?;
+    let starts = (0..cycles.denominator()).map(|cycle| cycles.times(cycle).as_ps());
+    let all = starts
+        .flat_map(|start| open.iter().map(move |one| (start + one.open.as_ps(), start + one.close.as_ps())));
+    (count <= most).then(|| Periodic::of(period, all))
+}
+
+/// A port without gates.
+fn always_open(plan: &Plan<'_>, number: u32, port: &PortPlan) -> Gated {
+    let largest = |class: usize| {
+        let entries = plan.of_class(number, class).iter();
+        let largest = entries.map(|entry| plan.entries[*entry as usize].wire_max()).max();
+        let control = port.control.filter(|(own, ..)| *own == class).map(|(_, _, bits)| bits);
+        Some(Frames { wire_max: largest.max(control)?, guard: Guard::None })
+    };
+    Gated {
+        timing: Timing { rate: port.rate, lost: port.slack, error: port.slack, first: 0 },
+        open: std::array::from_fn(|_| Periodic::all(1)),
+        at_first: u8::MAX,
+        frames: std::array::from_fn(largest),
+        credit: Credit { frozen_when_closed: true, frozen_in_guard: false },
+        #[cfg(feature = "planted-faults")]
+        fault: plan.fault,
+    }
+}

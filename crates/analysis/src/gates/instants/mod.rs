@@ -1,0 +1,318 @@
+//! Frames whose instants are known: scheduled traffic that its talkers release by the time that the gates follow.
+//!
+//! Of every frame of a common period (`releases.rs`) the earliest and the latest instants are sought at which it comes to a node, to its queue, starts
+//! and comes to the next node, port by port in the order of the flow. What curves say of it holds in any case; a port whose gates stand at known
+//! instants (`line.rs`) says more (`queue.rs`). So jitter is what these spans leave, and not what any phase would. All times are true ones,
+//! modulo the period. Source: enumeration of an integer schedule, as in Craciunas, Serna Oliver, Chmelik and Steiner, RTNS 2016, with spans
+//! for each instant.
+
+mod counts;
+mod line;
+mod positions;
+mod queue;
+mod releases;
+
+use tautwire_model::network::PortIndex;
+use tautwire_units::Duration;
+
+use self::line::KnownLine;
+use self::queue::{Above, Member, Others, Queue, is_in_order};
+use self::releases::Releases;
+use super::reasons::{NEVER, OVERLOAD};
+use crate::analysis::Analysis;
+use crate::clock::Deviation;
+use crate::passage::NO_REASON;
+use crate::plan::{Entry, NONE};
+use crate::port_plan::Selection;
+use crate::service::{ByInstants, Terms};
+use crate::unbounded::Unbounded;
+
+/// An instant of which nothing is known.
+const UNKNOWN: u64 = u64::MAX;
+
+/// From the earliest to the latest instant, true time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Span {
+    earliest: u64,
+    latest: u64,
+}
+
+/// A frame at a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Frame {
+    /// When its application hands it over.
+    released: Span,
+    /// Its last bit here, and when it is queued.
+    here: Span,
+    queued: Span,
+    start: Span,
+    /// Its last bit at the next node.
+    next: Span,
+}
+
+impl Span {
+    /// So much later: at least, and at most if that is known.
+    fn later(self, least: i64, most: Option<i64>) -> Self {
+        let latest = match most {
+            Some(most) if self.latest != UNKNOWN => self.latest.saturating_add_signed(most),
+            _ => UNKNOWN,
+        };
+        Self { earliest: self.earliest.saturating_add_signed(least), latest }
+    }
+
+    /// What both say.
+    fn and(self, other: Self) -> Self {
+        Self { earliest: self.earliest.max(other.earliest), latest: self.latest.min(other.latest) }
+    }
+}
+
+/// All frames at all ports that they pass.
+struct Instants<'a, 'network> {
+    analysis: &'a Analysis<'network>,
+    releases: Releases,
+    /// Per entry; none where instants are not known.
+    frames: Vec<Vec<Frame>>,
+    /// Per port, whether it said more than curves.
+    lines: Vec<Option<KnownLine>>,
+}
+
+/// What is known of streams whose frames are released at known instants, by the number of the entry.
+pub(super) fn by_instants(analysis: &Analysis<'_>) -> Vec<(u32, ByInstants)> {
+    let instants = Instants::of(analysis);
+    let entries = 0..crate::plan::index(analysis.plan.entries.len());
+    entries.filter_map(|entry| Some((entry, instants.by_instants(entry)?))).collect()
+}
+
+/// Notes on a stream: when it is released and in which windows it starts, or why that is not known.
+pub(super) fn notes(analysis: &Analysis<'_>, stream: u32) -> Vec<String> {
+    let instants = Instants::of(analysis);
+    match instants.releases.streams[stream as usize] {
+        Err(why) => vec![format!("bounds by any phase: {}", why.text())],
+        Ok(release) => {
+            let time = Duration::from_ps;
+            let (offset, interval) = (time(release.offset), time(release.interval));
+            let period = time(instants.releases.period);
+            let first = format!(
+                "released at {offset} and every {interval}; all that is known comes again every {period}"
+            );
+            let entries = analysis.plan.entries_of(stream);
+            std::iter::once(first).chain(entries.filter_map(|entry| instants.note(entry))).collect()
+        }
+    }
+}
+
+impl<'a, 'network> Instants<'a, 'network> {
+    fn of(analysis: &'a Analysis<'network>) -> Self {
+        let releases = Releases::of(&analysis.plan);
+        let frames = vec![Vec::new(); analysis.plan.entries.len()];
+        let lines = (0..analysis.plan.ports.len()).map(|_| None).collect();
+        let mut instants = Self { analysis, releases, frames, lines };
+        if instants.releases.streams.iter().any(Result::is_ok) {
+            for component in &analysis.plan.components {
+                component.ports.iter().for_each(|port| instants.pass(*port));
+            }
+        }
+        instants
+    }
+
+    /// All frames at a port.
+    fn pass(&mut self, port: u32) {
+        let plan = &self.analysis.plan;
+        for entry in plan.at_port(port) {
+            self.frames[*entry as usize] = self.by_curves(*entry);
+        }
+        let is_known = |entry: &u32| !self.frames[*entry as usize].is_empty();
+        if !plan.at_port(port).iter().any(is_known) {
+            return;
+        }
+        let Some(line) = KnownLine::of(plan, port, self.releases.period) else { return };
+        let mut above: [Option<Above>; 8] = Default::default();
+        for class in (0..8).rev().filter(|class| !plan.of_class(port, *class).is_empty()) {
+            let mut members = self.members(port, &line, class);
+            let others = Others::of(self.analysis, port, class, &members);
+            if members.iter().any(|member| member.is_known) {
+                let meets = line.above(class);
+                let meets = |higher: &usize| meets & (1 << higher) != 0;
+                let of_class = |higher: usize| above[higher].as_ref();
+                let higher = (class + 1..8).filter(meets);
+                let unknown = higher.clone().filter(|higher| of_class(*higher).is_none());
+                let queue = Queue {
+                    line: &line,
+                    period: self.releases.period,
+                    class,
+                    unknown_above: unknown.fold(0, |all, higher| all | 1 << higher),
+                    above: higher.filter_map(of_class).collect(),
+                    others: &others,
+                    #[cfg(feature = "planted-faults")]
+                    fault: plan.fault,
+                };
+                queue.settle(&mut members);
+                members.iter().for_each(|member| self.take(member));
+            }
+            above[class] = Above::of(&line, self.releases.period, &members, others);
+        }
+        self.lines[port as usize] = Some(line);
+    }
+
+    /// The frames of an entry as curves say, behind what is known of the port before.
+    fn by_curves(&self, number: u32) -> Vec<Frame> {
+        let plan = &self.analysis.plan;
+        let entry = &plan.entries[number as usize];
+        let (passage, arriving) =
+            (&self.analysis.passages[number as usize], &self.analysis.arrivals[number as usize]);
+        let before = self.frames.get(entry.previous as usize).filter(|frames| !frames.is_empty());
+        let signed = |ps: Option<u64>| ps.map(|ps| i64::try_from(ps).unwrap_or(i64::MAX));
+        let released = self.releases.frames(entry.stream);
+        let frame = |(number, released): (usize, Span)| {
+            let here = match before {
+                Some(before) => before[number].next,
+                None if entry.previous == NONE => released,
+                None => released.later(entry.here_min, signed(self.analysis.here_max(entry))),
+            };
+            let queued = released.later(entry.ready_min, signed(passage.ready_max));
+            let queued = match entry.cut {
+                Some(_) => queued,
+                None => queued.and(here.later(entry.queue_min, arriving.queue_max)),
+            };
+            let next = released
+                .later(entry.next_min, signed(passage.next_max))
+                .and(here.later(entry.hop_min, signed(passage.hop_max)));
+            let start = released.later(entry.ready_min, signed(passage.start_max));
+            let start = start.and(Span { earliest: queued.earliest, latest: next.latest });
+            Frame { released, here, queued, start, next }
+        };
+        released.into_iter().enumerate().map(frame).collect()
+    }
+
+    /// The entries of a class whose instants are known, and whether the port says when they start.
+    fn members(&self, port: u32, line: &KnownLine, class: usize) -> Vec<Member> {
+        let plan = &self.analysis.plan;
+        let (at, entries) = (plan.port(port), plan.of_class(port, class));
+        let (selection, order) = at.classes[class];
+        let count = entries.len() + usize::from(at.control.is_some_and(|(own, ..)| own == class));
+        let is_plain = selection == Selection::StrictPriority
+            && is_in_order(order, count)
+            && at.deviation == Deviation::default();
+        let member = |number: &u32| {
+            let (entry, frames) = (&plan.entries[*number as usize], &self.frames[*number as usize]);
+            let is_late = |frame: &Frame| frame.queued.latest == UNKNOWN;
+            let is_early = |frame: &Frame| frame.queued.earliest < line.settled;
+            let is_known = is_plain
+                && entry.cut.is_none()
+                && entry.scheduler == NONE
+                && !frames.iter().any(|frame| is_late(frame) || is_early(frame));
+            Member {
+                entry: *number,
+                frames: frames.clone(),
+                is_known,
+                wire_min: entry.wire_min(),
+                wire_max: entry.wire_max(),
+            }
+        };
+        entries.iter().filter(|entry| !self.frames[**entry as usize].is_empty()).map(member).collect()
+    }
+
+    /// Takes what a port says of an entry.
+    fn take(&mut self, member: &Member) {
+        let entry = &self.analysis.plan.entries[member.entry as usize];
+        let (least, most) = sending(entry);
+        for (known, found) in self.frames[member.entry as usize].iter_mut().zip(&member.frames) {
+            known.start = found.start;
+            if member.is_known {
+                known.next = known.next.and(found.start.later(least, Some(most)));
+            }
+        }
+    }
+
+    /// The bounds of an entry.
+    fn by_instants(&self, number: u32) -> Option<ByInstants> {
+        let entry = &self.analysis.plan.entries[number as usize];
+        let frames = &self.frames[number as usize];
+        let is_unknown = |frame: &Frame| frame.next.latest == UNKNOWN || frame.here.latest == UNKNOWN;
+        if frames.is_empty() || frames.iter().any(is_unknown) || !self.is_sure(number) {
+            return None;
+        }
+        let end = |frame: &Frame| frame.next.latest - frame.released.earliest;
+        let least = |from: fn(&Frame) -> u64| {
+            let times = frames.iter().map(move |frame| frame.next.earliest.saturating_sub(from(frame)));
+            times.min().unwrap_or(0)
+        };
+        let worst = frames.iter().max_by_key(|frame| frame.next.latest - frame.here.earliest)?;
+        let queued = worst.queued.latest.clamp(worst.here.latest, worst.next.latest);
+        let start = worst.start.latest.clamp(queued, worst.next.latest);
+        let hop = Terms::of("spread of its arrival", worst.here.latest - worst.here.earliest)
+            .and("processing", queued - worst.here.latest)
+            .and("frames before it, and closed gates", start - queued)
+            .and("transmission and cable", worst.next.latest - start);
+        Some(ByInstants {
+            end_min: least(|frame| frame.released.latest),
+            end: frames.iter().map(end).max()?,
+            hop_min: least(|frame| frame.here.latest),
+            hop,
+            method: "release-instants",
+            formula: "latest instant at the next node - earliest instant here, over all frames of a common period; a frame starts behind as much time \
+                      in which it, or one before it, may start as frames before it and above it take",
+            source: "802.1Q-2022 8.6.8.4 and 8.6.9; Craciunas et al. 2016, with an earliest and a latest instant for each frame",
+        })
+        .filter(|_| entry.port != NONE)
+    }
+
+    /// Whether nothing but long waits keeps curves from a bound: no frame of it is lost on its way.
+    fn is_sure(&self, number: u32) -> bool {
+        let analysis = self.analysis;
+        let is_wait = |reason: u32| match analysis.reasons.get(reason) {
+            None => reason == NO_REASON,
+            Some(Unbounded::OfService { why, .. }) => *why == OVERLOAD || *why == NEVER,
+            Some(Unbounded::Overload { .. } | Unbounded::TooLong { .. } | Unbounded::NoFixedPoint { .. }) => {
+                true
+            }
+            Some(_) => false,
+        };
+        let ways = std::iter::successors(Some(number), |entry| {
+            let previous = analysis.plan.entries[*entry as usize].previous;
+            (previous != NONE).then_some(previous)
+        });
+        ways.into_iter().all(|entry| {
+            let passage = &analysis.passages[entry as usize];
+            let of_way = [passage.reason, passage.hop_reason, analysis.arrivals[entry as usize].reason];
+            of_way.into_iter().all(is_wait)
+        })
+    }
+
+    /// Where and when the frames of an entry start.
+    fn note(&self, number: u32) -> Option<String> {
+        let (plan, frames) = (&self.analysis.plan, &self.frames[number as usize]);
+        let entry = &plan.entries[number as usize];
+        let worst =
+            frames.iter().max_by_key(|frame| frame.start.latest.saturating_sub(frame.released.earliest))?;
+        let port = &plan.network.ports[entry.port as usize];
+        let name = format!("{}.{}", plan.network.nodes[port.node.index()].name, port.name);
+        let Some(line) = self.lines[entry.port as usize].as_ref().filter(|_| worst.start.latest != UNKNOWN)
+        else {
+            let gated = plan
+                .network
+                .gates(PortIndex(entry.port))
+                .map(|_| "its gates do not stand at known instants, or ");
+            return Some(format!(
+                "port {name}: by curves, {}another time than true time goes there",
+                gated.unwrap_or("")
+            ));
+        };
+        let behind = |instant: u64| Duration::from_ps(instant.saturating_sub(worst.released.earliest));
+        let span = format!("{} to {}", behind(worst.start.earliest), behind(worst.start.latest));
+        let window = line.window(usize::from(entry.class), worst.start.latest).map(|(from, to)| {
+            format!(
+                ", in its window from {} to {} of the cycle",
+                Duration::from_ps(from),
+                Duration::from_ps(to)
+            )
+        });
+        Some(format!("port {name}: starts {span} behind its release{}", window.unwrap_or_default()))
+    }
+}
+
+/// From the start of a frame to its last bit at the next node, least and greatest.
+fn sending(entry: &Entry) -> (i64, i64) {
+    let most = entry.transmission_max.0.max(entry.transmission_max.1);
+    (entry.next_min - entry.ready_min, i64::try_from(most).unwrap_or(i64::MAX))
+}

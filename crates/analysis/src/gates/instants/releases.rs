@@ -1,0 +1,200 @@
+//! Streams whose frames come to their hosts at known instants, and the time after which all of these come again.
+//!
+//! Such a stream is periodic with a stated offset, its talker's clock is true (no drift, no tolerance, readings of picoseconds), and nothing
+//! starts, stops or changes it. All of them together repeat with the least common multiple of their intervals and of the cycles of the gates on
+//! their ways. A stream with which that would hold too many frames is left to its curve. Not here: what happens to the frames.
+
+use tautwire_model::Network;
+use tautwire_model::gates::GateClock;
+use tautwire_model::network::{Clock, Stream, StreamIndex, TimelineAction, Traffic};
+use tautwire_model::psfp::Internal;
+use tautwire_units::Duration;
+
+use super::Span;
+use crate::plan::Plan;
+
+/// Frames of all streams that are looked at one by one, each at every port.
+const FRAMES_MAX: u64 = 8_192;
+/// The longest time after which all comes again: 100 s.
+const PERIOD_MAX: u64 = 100_000_000_000_000;
+
+/// When the frames of streams come to their hosts.
+#[derive(Clone, Debug)]
+pub(super) struct Releases {
+    /// After this time all comes again, picoseconds.
+    pub(super) period: u64,
+    /// Per stream.
+    pub(super) streams: Vec<Result<Release, Unknown>>,
+}
+
+/// When the frames of a stream do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Release {
+    pub(super) offset: u64,
+    pub(super) interval: u64,
+    burst: u64,
+    jitter: u64,
+}
+
+/// Why that is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unknown {
+    /// Frames without a stated instant.
+    Open,
+    Clock,
+    Corrected,
+    Changes,
+    Failures,
+    Host,
+    TooMany,
+}
+
+impl Unknown {
+    /// As a sentence's part.
+    pub(super) fn text(self) -> String {
+        match self {
+            Self::Open => "its frames are not periodic with a stated offset".to_owned(),
+            Self::Clock => "the clock of its talker is not true, so its instants drift".to_owned(),
+            Self::Corrected => "gates follow clocks that are corrected".to_owned(),
+            Self::Changes => "it starts, stops or changes in the run".to_owned(),
+            Self::Failures => "nodes or cables fail or come back in the run".to_owned(),
+            Self::Host => "its host or another mechanism decides when its frames leave".to_owned(),
+            Self::TooMany => format!(
+                "the cycles and intervals on its way have more than {FRAMES_MAX} frames, or no common multiple up to {}",
+                Duration::from_ps(PERIOD_MAX)
+            ),
+        }
+    }
+}
+
+impl Releases {
+    pub(super) fn of(plan: &Plan<'_>) -> Self {
+        let network = plan.network;
+        let known = |(number, stream): (usize, &Stream)| release(plan, StreamIndex::at(number), stream);
+        let mut streams: Vec<_> = network.streams.iter().enumerate().map(known).collect();
+        let (mut period, mut kept): (u64, Vec<Release>) = (1, Vec::new());
+        for (stream, release) in network.streams.iter().zip(&mut streams) {
+            let Ok(one) = *release else { continue };
+            let gates = stream.hops.iter().filter_map(|hop| network.gates(hop.port));
+            let cycles = gates.map(|gates| gates.parameters.cycle_time.numerator());
+            let common = cycles.chain([one.interval]).try_fold(period, common);
+            kept.push(one);
+            let all = |period: u64| kept.iter().map(|one| one.count(period)).sum::<u64>();
+            match common.filter(|period| all(*period) <= FRAMES_MAX) {
+                Some(common) => period = common,
+                None => {
+                    kept.pop();
+                    *release = Err(Unknown::TooMany);
+                }
+            }
+        }
+        Self { period, streams }
+    }
+
+    /// When the frames of a stream that come in one period do; none if it is not known.
+    pub(super) fn frames(&self, stream: u32) -> Vec<Span> {
+        let Ok(release) = self.streams[stream as usize] else { return Vec::new() };
+        let frame = |number: u64| {
+            let earliest = release.offset + number / release.burst * release.interval;
+            Span { earliest, latest: earliest + release.jitter }
+        };
+        (0..release.count(self.period)).map(frame).collect()
+    }
+}
+
+impl Release {
+    /// Frames in a time that is a multiple of the interval.
+    fn count(&self, period: u64) -> u64 {
+        (period / self.interval).saturating_mul(self.burst)
+    }
+}
+
+/// Whether a clock keeps true time, but for its offset.
+pub(super) fn is_true(clock: &Clock) -> bool {
+    clock.tolerance_ppb == 0 && clock.drift_ppb.unwrap_or(0) == 0 && clock.granularity.as_ps() <= 1
+}
+
+/// The least common multiple, if it is not too long.
+fn common(one: u64, other: u64) -> Option<u64> {
+    let (mut a, mut b) = (one, other);
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    (one / a).checked_mul(other).filter(|common| *common <= PERIOD_MAX)
+}
+
+fn release(plan: &Plan<'_>, number: StreamIndex, stream: &Stream) -> Result<Release, Unknown> {
+    let Traffic::Periodic { interval, offset, jitter, burst, drawn: false } = stream.traffic else {
+        return Err(Unknown::Open);
+    };
+    if stream.open_phase || interval.is_zero() {
+        return Err(Unknown::Open);
+    }
+    let network = plan.network;
+    if network.gate_clock() != GateClock::Free {
+        return Err(Unknown::Corrected);
+    }
+    if !is_true(&network.nodes[stream.talker.index()].clock) {
+        return Err(Unknown::Clock);
+    }
+    if !stream.started || network.events.iter().any(|event| changes(&event.action, number)) {
+        return Err(Unknown::Changes);
+    }
+    if network.events.iter().any(|event| is_failure(&event.action)) {
+        return Err(Unknown::Failures);
+    }
+    let is_held = stream.virtual_link.is_some()
+        || stream.time_triggered.is_some()
+        || stream.datagrams.is_some()
+        || stream.learned
+        || plan.sending(number.0).is_some()
+        || is_served(network);
+    if is_held {
+        return Err(Unknown::Host);
+    }
+    let (interval, offset, jitter) = (interval.as_ps(), offset.as_ps(), jitter.as_ps());
+    Ok(Release { offset, interval, burst: u64::from(burst), jitter })
+}
+
+/// Whether mechanisms decide which streams run, hold their frames, or change their classes in a cycle.
+fn is_served(network: &Network) -> bool {
+    network.srp.is_some()
+        || network.tdma.is_some()
+        || network.harts.is_some()
+        || network.as6802.is_some()
+        || network.test_bed.is_some()
+        || network
+            .stream_filters
+            .iter()
+            .any(|bridge| bridge.filters.iter().any(|filter| matches!(filter.internal, Internal::Varies(_))))
+}
+
+fn changes(action: &TimelineAction, stream: StreamIndex) -> bool {
+    match action {
+        TimelineAction::StartStream(of)
+        | TimelineAction::StopStream(of)
+        | TimelineAction::ChangeTraffic(of, ..)
+        | TimelineAction::ChangeShaper(of, _) => *of == stream,
+        _ => false,
+    }
+}
+
+fn is_failure(action: &TimelineAction) -> bool {
+    match action {
+        TimelineAction::StartStream(_)
+        | TimelineAction::StopStream(_)
+        | TimelineAction::ChangeTraffic(..)
+        | TimelineAction::ChangeShaper(..)
+        | TimelineAction::ChangeIdleSlope(..)
+        | TimelineAction::ChangeGates(..)
+        | TimelineAction::ChangeFilters(..)
+        | TimelineAction::ChangeBitErrorRate(..) => false,
+        TimelineAction::CutCable(_)
+        | TimelineAction::MendCable(_)
+        | TimelineAction::StopNode(_)
+        | TimelineAction::StartNode(_)
+        | TimelineAction::Babble(..)
+        | TimelineAction::StopBabbling(_)
+        | TimelineAction::Mistime(..) => true,
+    }
+}

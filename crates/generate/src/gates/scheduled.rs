@@ -1,0 +1,303 @@
+//! Random networks of scheduled streams: talkers release frames at stated offsets, and gates keep windows for them, planned for the instants at which
+//! the frames come, or badly planned: early, late, too short, of another phase, shared with what is not scheduled.
+//!
+//! Clocks are true but for a few, and read anything when the run begins. Each class finds an interval for its largest frame.
+
+use std::fmt::Write as _;
+
+use crate::{Dice, grain};
+
+/// A stream that is released at known instants.
+struct Scheduled {
+    talker: u64,
+    listener: u64,
+    class: u64,
+    payload: u64,
+    /// Nanoseconds.
+    interval: u64,
+    offset: u64,
+    jitter: u64,
+    burst: u64,
+}
+
+/// What the whole network has in common. Times in nanoseconds.
+struct Shape {
+    bridges: u64,
+    /// The bridge of each station.
+    at: Vec<u64>,
+    rate: u64,
+    latency: u64,
+    cycle: u64,
+    /// What a clock reads when the run begins, per bridge.
+    readings: Vec<u64>,
+    /// Whether windows are where frames come.
+    is_planned: bool,
+}
+
+/// Windows of a port: from, to, class.
+type Windows = Vec<(u64, u64, u64)>;
+
+/// The description of a seed.
+#[must_use]
+pub fn random_scheduled(seed: u64) -> String {
+    let mut dice = Dice::new(seed ^ 0x7363_6865_6475_6c65);
+    let shape = Shape::draw(&mut dice);
+    let streams: Vec<Scheduled> = (0..dice.between(1, 5)).map(|_| shape.stream(&mut dice)).collect();
+    let mut text = format!("name: scheduled-{seed}\nnetwork-control: none\nvlans: {{1: {{tagged: all}}}}\n");
+    let least = if dice.chance(20) { shape.latency / 2 } else { shape.latency };
+    let tie =
+        dice.one_of(&["arrival-order", "arrival-order", "arrival-order", "arrival-order", "round-robin"]);
+    let switching = if dice.chance(10) { "cut-through" } else { "store-and-forward" };
+    let _ = writeln!(
+        text,
+        "devices:\n  switch: {{switching: {switching}, tie-rule: {tie}, stages: [{{name: forwarding, position: processing, latency: {{min: {least} ns, max: {} ns}}}}]}}\n\
+         defaults: {{rate: {} Mbit/s, device: switch, traffic-class-table: identity}}",
+        shape.latency, shape.rate
+    );
+    if dice.chance(25) {
+        let _ = writeln!(
+            text,
+            "hosts: {{host: {{transmit: {{min: 0 ns, max: {} ns}}}}}}",
+            dice.between(1, 3_000)
+        );
+    }
+    text.push_str("nodes:\n");
+    for bridge in 0..shape.bridges {
+        shape.write_bridge(&mut text, &mut dice, bridge, &streams);
+    }
+    for station in 0..shape.at.len() {
+        let _ = writeln!(text, "  e{station}:\n    type: end-station");
+        shape.write_clock(&mut text, &mut dice, 0);
+    }
+    text.push_str("links:\n");
+    for bridge in 1..shape.bridges {
+        let (before, phy) = (bridge - 1, phy(&mut dice));
+        let _ = writeln!(text, "  - {{between: [\"b{before}:b{bridge}\", \"b{bridge}:b{before}\"]{phy}}}");
+    }
+    for (station, bridge) in shape.at.iter().enumerate() {
+        let phy = phy(&mut dice);
+        let _ = writeln!(text, "  - {{between: [e{station}, \"b{bridge}:e{station}\"]{phy}}}");
+    }
+    text.push_str("streams:\n");
+    for (number, stream) in streams.iter().enumerate() {
+        stream.write(&mut text, &mut dice, number);
+    }
+    shape.write_others(&mut text, &mut dice);
+    let _ = writeln!(text, "run: {{duration: 40 ms, seed: {}}}", seed + 1);
+    // Readings in steps are no true time.
+    if seed.is_multiple_of(8) { grain::drawn(&text, seed, &grain::FINE) } else { text }
+}
+
+fn phy(dice: &mut Dice) -> &'static str {
+    if dice.chance(15) { ", phy-delay: {min: 200 ns, max: 500 ns}" } else { "" }
+}
+
+impl Shape {
+    fn draw(dice: &mut Dice) -> Self {
+        let (bridges, stations) = (dice.between(1, 3), dice.between(3, 5));
+        let cycle = *dice.one_of(&[250_000, 500_000, 500_000, 1_000_000]);
+        let has_readings = dice.chance(30);
+        let mut reading = || if has_readings { dice.between(0, 900) * 1_000 } else { 0 };
+        let readings = (0..bridges).map(|_| reading()).collect();
+        Self {
+            bridges,
+            at: (0..stations).map(|_| dice.between(0, bridges - 1)).collect(),
+            rate: *dice.one_of(&[100, 100, 1_000]),
+            latency: dice.between(0, 8_000),
+            cycle,
+            readings,
+            is_planned: dice.chance(75),
+        }
+    }
+
+    fn stream(&self, dice: &mut Dice) -> Scheduled {
+        let stations = self.at.len() as u64;
+        let talker = dice.between(0, stations - 1);
+        let interval = self.cycle * dice.one_of(&[1, 1, 1, 2, 3]);
+        Scheduled {
+            talker,
+            listener: (talker + dice.between(1, stations - 1)) % stations,
+            class: *dice.one_of(&[7, 7, 7, 6]),
+            payload: dice.between(46, 400),
+            interval,
+            offset: dice.between(0, interval - 1),
+            jitter: if dice.chance(20) { dice.between(1, 5_000) } else { 0 },
+            burst: *dice.one_of(&[1, 1, 1, 2, 3]),
+        }
+    }
+
+    /// How long a frame with so much payload is on the line, preamble and all.
+    fn sent(&self, payload: u64) -> u64 {
+        ((payload + 22).max(64) + 20) * 8_000 / self.rate
+    }
+
+    /// Ports of bridges on the way of a stream, by bridge and name, and when its first frame comes there.
+    fn way(&self, stream: &Scheduled) -> Vec<(u64, String, u64)> {
+        let (mut at, to) = (self.at[stream.talker as usize], self.at[stream.listener as usize]);
+        let mut came = stream.offset + self.sent(stream.payload) + self.latency;
+        let mut ways = Vec::new();
+        while at != to {
+            let next = if at < to { at + 1 } else { at - 1 };
+            ways.push((at, format!("b{next}"), came));
+            came += self.sent(stream.payload) + self.latency;
+            at = next;
+        }
+        ways.push((at, format!("e{}", stream.listener), came));
+        ways
+    }
+
+    /// Windows for all scheduled frames at a port, in the time of its cycle.
+    fn windows(&self, dice: &mut Dice, (bridge, port): (u64, &str), streams: &[Scheduled]) -> Windows {
+        let mut windows = Vec::new();
+        for stream in streams {
+            let way = self.way(stream);
+            let Some((.., came)) = way.iter().find(|(at, name, _)| *at == bridge && name == port) else {
+                continue;
+            };
+            let own = self.sent(stream.payload) * stream.burst;
+            let (early, late) = match dice.between(0, 3) {
+                0 => (0, 0),
+                1 => (dice.between(0, 4_000), dice.between(0, 8_000)),
+                _ => (1_000 + self.latency, 2_000 + stream.jitter + own * dice.between(0, 2)),
+            };
+            let came = if self.is_planned { *came } else { came + dice.between(0, self.cycle) };
+            let from = (came + 4 * self.cycle - early) % self.cycle;
+            windows.push((from, (from + early + own + late).min(from + self.cycle), stream.class));
+        }
+        windows
+    }
+
+    /// A bridge with its ports, of which most have gates.
+    fn write_bridge(&self, text: &mut String, dice: &mut Dice, bridge: u64, streams: &[Scheduled]) {
+        let _ = writeln!(text, "  b{bridge}:\n    type: bridge");
+        self.write_clock(text, dice, self.readings[bridge as usize]);
+        text.push_str("    ports:\n");
+        let beside = [bridge.checked_sub(1), Some(bridge + 1).filter(|next| *next < self.bridges)];
+        let stations =
+            (0..).zip(&self.at).filter(|(_, at)| **at == bridge).map(|(one, _): (u64, _)| format!("e{one}"));
+        let ports = beside.into_iter().flatten().map(|next| format!("b{next}")).chain(stations);
+        for port in ports.collect::<Vec<_>>() {
+            let windows = self.windows(dice, (bridge, &port), streams);
+            if windows.is_empty() || dice.chance(10) {
+                let _ = writeln!(text, "      {port}: {{}}");
+            } else {
+                let _ = writeln!(text, "      {port}:");
+                self.write_list(text, dice, bridge, &windows);
+            }
+        }
+    }
+
+    /// Where windows are, their classes alone are open, or with others too; elsewhere all others.
+    fn write_list(&self, text: &mut String, dice: &mut Dice, bridge: u64, windows: &Windows) {
+        let scheduled: u64 = windows.iter().fold(0, |all, (.., class)| all | 1 << class);
+        let beside = *dice.one_of(&[0, 0, 0, 1, 0x21]);
+        let outside = if dice.chance(85) { 0xff & !scheduled } else { 0xff };
+        let mut edges: Vec<u64> =
+            windows.iter().flat_map(|(from, to, _)| [from % self.cycle, to % self.cycle]).collect();
+        edges.extend([0, self.cycle]);
+        edges.sort_unstable();
+        edges.dedup();
+        let is_in = |at: u64, (from, to, _): &(u64, u64, u64)| {
+            (*from <= at && at < *to) || (*from <= at + self.cycle && at + self.cycle < *to)
+        };
+        let mut entries: Vec<(u64, u64)> = Vec::new();
+        for pair in edges.windows(2) {
+            let open = windows.iter().filter(|window| is_in(pair[0], window)).map(|(.., class)| 1 << class);
+            let open: u64 = open.fold(0, |all, one| all | one);
+            entries.push((if open == 0 { outside } else { open | beside }, pair[1] - pair[0]));
+        }
+        self.open_for_all(&mut entries);
+        text.push_str("        gate-parameter-table:\n          gate-enabled: true\n");
+        let reading = self.readings[bridge as usize];
+        let base = match dice.between(0, 9) {
+            0 => dice.between(0, 3_000) * 1_000,
+            1 => reading + self.cycle * dice.between(0, 3),
+            _ => reading,
+        };
+        let _ = writeln!(text, "          admin-base-time: {base} ns");
+        for (key, values, chance) in [
+            ("guard", ["max-sdu\n          queue-max-sdu-table: {6: 402 B, 7: 402 B}", "none"], 15),
+            ("tick-granularity", ["8 ns", "1 us"], 15),
+            ("admin-gate-states", ["[]", "[0, 5]"], 15),
+        ] {
+            if dice.chance(chance) {
+                let _ = writeln!(text, "          {key}: {}", dice.one_of(&values));
+            }
+        }
+        text.push_str("          admin-control-list:\n");
+        for (states, span) in entries {
+            let _ = writeln!(text, "            - {{gate-states: {states}, time-interval: {span} ns}}");
+        }
+    }
+
+    /// A class without an interval for its largest frame is open in all of the cycle.
+    fn open_for_all(&self, entries: &mut [(u64, u64)]) {
+        for class in 0..8 {
+            let need = self.sent(if class < 6 { 1_500 } else { 400 }) + 2_100;
+            let (mut longest, mut run) = (0, 0);
+            // Over the end of the cycle too.
+            for (states, span) in entries.iter().chain(entries.iter()) {
+                run = if states >> class & 1 == 1 { run + span } else { 0 };
+                longest = longest.max(run);
+            }
+            if longest < need {
+                entries.iter_mut().for_each(|(states, _)| *states |= 1 << class);
+            }
+        }
+    }
+
+    /// A clock that reads so much when the run begins; few are not true.
+    fn write_clock(&self, text: &mut String, dice: &mut Dice, reading: u64) {
+        let tolerance = if dice.chance(3) { "tolerance: 50 ppm, " } else { "" };
+        let _ = writeln!(text, "    clock: {{{tolerance}offset: {reading} ns}}");
+    }
+
+    /// Streams that are not scheduled, at any phase, of other classes and of the same.
+    fn write_others(&self, text: &mut String, dice: &mut Dice) {
+        let stations = self.at.len() as u64;
+        let count = dice.between(0, 4);
+        for number in 0..count {
+            let talker = dice.between(0, stations - 1);
+            let listener = (talker + dice.between(1, stations - 1)) % stations;
+            let class = *dice.one_of(&[0, 0, 0, 3, 5, 5, 7, 6]);
+            let payload = if class >= 6 { dice.between(46, 400) } else { dice.between(46, 1_500) };
+            let interval = self.sent(payload) * dice.between(8 * count, 40 * count);
+            let traffic = match dice.between(0, 2) {
+                0 => format!("{{type: periodic, interval: {interval} ns}}"),
+                1 => format!("{{type: periodic, interval: {interval} ns, jitter: {} ns}}", interval / 3),
+                _ => format!("{{type: constant-rate, rate: {} bit/s}}", self.rate * 1_000_000 / (10 * count)),
+            };
+            let _ = writeln!(
+                text,
+                "  - {{name: x{number}, talker: e{talker}, listeners: e{listener}, priority: {class}, payload: {payload} B, traffic: {traffic}}}"
+            );
+        }
+    }
+}
+
+impl Scheduled {
+    fn write(&self, text: &mut String, dice: &mut Dice, number: usize) {
+        let least = if dice.chance(15) { self.payload.min(46) } else { self.payload };
+        let Self { talker, listener, class, payload, interval, offset, jitter, burst } = self;
+        let _ = writeln!(
+            text,
+            "  - {{name: s{number}, talker: e{talker}, listeners: e{listener}, priority: {class}, payload: {{min: {least} B, max: {payload} B}}, \
+             traffic: {{type: periodic, interval: {interval} ns, offset: {offset} ns, jitter: {jitter} ns, burst: {burst}}}}}"
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_networks_of_scheduled_streams_are_valid() {
+        for seed in 0..400 {
+            let text = random_scheduled(seed);
+            assert_eq!(text, random_scheduled(seed));
+            let loaded = tautwire_model::load_text("random", &text);
+            assert!(!loaded.has_errors(), "seed {seed}: {:#?}\n{text}", loaded.diagnostics);
+        }
+    }
+}

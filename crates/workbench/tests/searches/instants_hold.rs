@@ -1,0 +1,63 @@
+//! Random networks of scheduled streams, whose frames are released at known instants: no frame is beyond a bound or before the least one, in a run and in
+//! those that an adversary chooses; bounds are near to what is seen; and faults in them are found.
+//!
+//! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
+
+use tautwire_analysis::{Method, PlantedFault, bounds_with_fault};
+use tautwire_generate::{cases, random_scheduled, seeds};
+use tautwire_workbench::{Bounds, Network, adversary, bounds};
+
+use crate::common::{contradictions, described, run, untold_losses};
+
+/// Runs of the adversary for a row.
+const RUNS: u64 = 4;
+
+/// Streams of which a hop is bounded by the instants of their frames.
+fn timed<'a>(network: &'a Network, all: &'a Bounds) -> impl Iterator<Item = usize> + 'a {
+    let is_timed = |number: &usize| {
+        all.streams[*number].hops.iter().any(|hop| hop.method == Method::Carried("release-instants"))
+    };
+    (0..network.streams.len()).filter(is_timed)
+}
+
+#[test]
+fn no_scheduled_frame_is_beyond_its_bound() {
+    let (seeds, mut count, mut near) = (seeds(150), 0, 0);
+    for seed in &seeds {
+        let text = random_scheduled(*seed);
+        let network = described(&text);
+        let (all, seen) = (bounds(&network), run(&network));
+        let mut found = contradictions(&network, &all, &seen);
+        found.extend(untold_losses(&network, &all, &seen).0);
+        if seed.is_multiple_of(5) {
+            let chosen = adversary(&network, &all, &seen, RUNS, |_, _| {});
+            found.extend(chosen.contradictions.iter().map(ToString::to_string));
+        }
+        assert!(found.is_empty(), "TAUTWIRE_SEED={seed}: {:#?}\n{text}", &found[..found.len().min(5)]);
+        for number in timed(&network, &all) {
+            let (Some(most), Ok(bound)) =
+                (seen.streams[number].listeners[0].delay.max(), &all.streams[number].listeners[0].delay)
+            else {
+                continue;
+            };
+            count += 1;
+            near += usize::from(most.as_ps() * 5 >= bound.as_ps() * 4);
+        }
+    }
+    assert!(
+        seeds.len() == 1 || (count > seeds.len() / 2 && near * 2 > count),
+        "{near} of {count} near, {} networks",
+        seeds.len()
+    );
+}
+
+#[test]
+fn faults_in_bounds_by_instants_are_found() {
+    for fault in PlantedFault::OF_INSTANTS {
+        let found = (0..cases(1_000)).find(|seed| {
+            let network = described(&random_scheduled(*seed));
+            !contradictions(&network, &bounds_with_fault(&network, Some(fault)), &run(&network)).is_empty()
+        });
+        assert!(found.is_some(), "{fault:?}");
+    }
+}
