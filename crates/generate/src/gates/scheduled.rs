@@ -1,7 +1,8 @@
-//! Random networks of scheduled streams: talkers release frames at stated offsets, and gates keep windows for them, planned for the instants at which
-//! the frames come, or badly planned: early, late, too short, of another phase, shared with what is not scheduled.
+//! Random networks of scheduled streams: talkers release frames at stated offsets, and gates have windows for them,
+//! planned for the arrivals of the frames, or badly planned: early, late, too short, of another phase, shared with
+//! unscheduled streams.
 //!
-//! Clocks are true but for a few, and read anything when the run begins. Each class finds an interval for its largest frame.
+//! Clocks are true with few exceptions, and have any reading when the run begins. Each class finds an interval for its largest frame.
 
 use std::fmt::Write as _;
 
@@ -20,7 +21,7 @@ struct Scheduled {
     burst: u64,
 }
 
-/// What the whole network has in common. Times in nanoseconds.
+/// Common values of the network. Times in nanoseconds.
 struct Shape {
     bridges: u64,
     /// The bridge of each station.
@@ -28,9 +29,9 @@ struct Shape {
     rate: u64,
     latency: u64,
     cycle: u64,
-    /// What a clock reads when the run begins, per bridge.
+    /// The reading of a clock when the run begins, per bridge.
     readings: Vec<u64>,
-    /// Whether windows are where frames come.
+    /// Whether windows fit the arrivals of frames.
     is_planned: bool,
 }
 
@@ -84,7 +85,7 @@ pub fn random_scheduled(seed: u64) -> String {
     }
     shape.write_others(&mut text, &mut dice);
     let _ = writeln!(text, "run: {{duration: 40 ms, seed: {}}}", seed + 1);
-    // Readings in steps are no true time.
+    // Readings in steps are not true time.
     if seed.is_multiple_of(8) { grain::drawn(&text, seed, &grain::FINE) } else { text }
 }
 
@@ -131,7 +132,7 @@ impl Shape {
         ((payload + 22).max(64) + 20) * 8_000 / self.rate
     }
 
-    /// Ports of bridges on the way of a stream, by bridge and name, and when its first frame comes there.
+    /// Ports of bridges on the path of a stream, by bridge and name, and when its first frame comes there.
     fn way(&self, stream: &Scheduled) -> Vec<(u64, String, u64)> {
         let (mut at, to) = (self.at[stream.talker as usize], self.at[stream.listener as usize]);
         let mut came = stream.offset + self.sent(stream.payload) + self.latency;
@@ -187,7 +188,7 @@ impl Shape {
         }
     }
 
-    /// Where windows are, their classes alone are open, or with others too; elsewhere all others.
+    /// In windows their classes alone are open, or others too; elsewhere all others.
     fn write_list(&self, text: &mut String, dice: &mut Dice, bridge: u64, windows: &Windows) {
         let scheduled: u64 = windows.iter().fold(0, |all, (.., class)| all | 1 << class);
         let beside = *dice.one_of(&[0, 0, 0, 1, 0x21]);
@@ -230,7 +231,7 @@ impl Shape {
         }
     }
 
-    /// A class without an interval for its largest frame is open in all of the cycle.
+    /// A class without an interval for its largest frame is open during the full cycle.
     fn open_for_all(&self, entries: &mut [(u64, u64)]) {
         for class in 0..8 {
             let need = self.sent(if class < 6 { 1_500 } else { 400 }) + 2_100;
@@ -246,13 +247,13 @@ impl Shape {
         }
     }
 
-    /// A clock that reads so much when the run begins; few are not true.
+    /// A clock with this reading when the run begins; few are not true.
     fn write_clock(&self, text: &mut String, dice: &mut Dice, reading: u64) {
         let tolerance = if dice.chance(3) { "tolerance: 50 ppm, " } else { "" };
         let _ = writeln!(text, "    clock: {{{tolerance}offset: {reading} ns}}");
     }
 
-    /// Streams that are not scheduled, at any phase, of other classes and of the same.
+    /// Unscheduled streams, at any phase, of other classes and of the same.
     fn write_others(&self, text: &mut String, dice: &mut Dice) {
         let stations = self.at.len() as u64;
         let count = dice.between(0, 4);

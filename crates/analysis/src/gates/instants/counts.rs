@@ -1,17 +1,17 @@
-//! How much comes up to an instant, of frames that come again with a period.
+//! Sums of periodic frames up to an instant.
 
-/// Times that come again, with a weight each.
+/// Periodic times, with a weight each.
 #[derive(Clone, Debug)]
 pub(super) struct Counts {
     period: u64,
-    /// Times within the period in order, and the weight of all up to each.
+    /// Times within the period in order, and the sum of the weights up to each.
     sums: Vec<(u64, i128)>,
-    /// Weights, each as often as whole periods pass before its time.
+    /// Weights, each multiplied by the number of complete periods before its time.
     ahead: i128,
 }
 
 impl Counts {
-    /// Of times, which may lie behind the first period, and weights.
+    /// Of times, which may lie after the first period, and weights.
     pub(super) fn of(period: u64, times: impl Iterator<Item = (u64, u64)>) -> Self {
         let mut ahead = 0;
         let mut sums: Vec<(u64, i128)> = times
@@ -29,8 +29,8 @@ impl Counts {
         Self { period, sums, ahead }
     }
 
-    /// The weight of all up to an instant; only the difference of two such sums means something, also of counts of other times of the
-    /// same things.
+    /// The sum of the weights up to an instant; only differences of two such sums are meaningful, also between counts
+    /// of other times of the same frames.
     pub(super) fn up_to(&self, instant: u64) -> i128 {
         let total = self.sums.last().map_or(0, |(_, sum)| *sum);
         let place = self.sums.partition_point(|(time, _)| *time <= instant % self.period);
@@ -50,7 +50,7 @@ mod tests {
         let begins = Counts::of(10, things.iter().map(|(begin, _, weight)| (*begin, *weight)));
         let ends = Counts::of(10, things.iter().map(|(_, end, weight)| (*end, *weight)));
         for (from, to) in [(0, 0), (4, 4), (3, 9), (11, 12), (40, 47), (103, 103)] {
-            // Begun at `to` at the latest, and ended behind `from`.
+            // Begun at `to` at the latest, and ended after `from`.
             let of = |(begin, end, weight): &(u64, u64, u64)| {
                 let rounds = -20..30_i64;
                 let holds = |round: &i64| {

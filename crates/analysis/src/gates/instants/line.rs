@@ -1,8 +1,8 @@
-//! A port whose gates stand at known instants: its sets of instants, in true time, and what is under way at one.
+//! A port whose gates switch at known instants: its sets of instants, in true time, and the frame in transmission at one.
 //!
-//! Only a port with a true clock has them, whose line nothing else takes and whose list does not change. Before its first cycle begins, and for a frame
-//! longer, its gates have other states: nothing is known of frames that come by then ([`KnownLine::settled`]). A port without gates is one whose
-//! gates are always open.
+//! Only a port with a true clock has them, if nothing else takes its line and its list does not change. Before its
+//! first cycle begins, and for a frame longer, its gates have other states: nothing is known of frames that come by
+//! then ([`KnownLine::settled`]). A port without gates counts as one with open gates.
 
 use tautwire_core::gates::{CycleTime, Openings};
 use tautwire_model::Network;
@@ -18,36 +18,36 @@ use crate::curve::span;
 use crate::plan::Plan;
 use crate::port_plan::PortPlan;
 
-/// Parts of all cycles after which a list comes again on a whole picosecond.
+/// Fractions of a cycle after which a list repeats on an integer picosecond.
 const UNROLLED_MAX: usize = 4_096;
-/// Steps in which a start is sought among what classes above send.
+/// Steps of the search for a start among the frames of classes above.
 const STEPS_MAX: u32 = 10_000;
 
 /// A port at known instants.
 #[derive(Debug)]
 pub(super) struct KnownLine {
     gated: Gated,
-    /// What is to be added to true time, for the time of a cycle.
+    /// The difference between the time of a cycle and true time.
     shift: u64,
-    /// From here on the list runs, and nothing is under way that began before it, true time.
+    /// From here on the list runs, and no frame that began before it is in transmission, true time.
     pub(super) settled: u64,
     /// Whether it has gates.
     has_gates: bool,
-    /// Bits per second, less what roundings take of every frame.
+    /// Bits per second, less the roundings of every frame.
     rate_served: u64,
 }
 
-/// When frames of a class start whose gate shuts so long behind them.
+/// When frames of a class start whose gate closes so long after them.
 #[derive(Clone, Debug)]
 pub(super) struct Starts {
-    /// Where nothing but classes above whose frames are known goes before them.
+    /// Where only classes above with known frames go before them.
     beside_known: Positions,
     /// Where no class above may send.
     alone: Positions,
 }
 
 impl KnownLine {
-    /// Of a port, if all comes again there with `period`.
+    /// Of a port, if everything there repeats with `period`.
     pub(super) fn of(plan: &Plan<'_>, number: u32, period: u64) -> Option<Self> {
         let port = plan.ports[number as usize].as_ref()?;
         let network = plan.network;
@@ -94,7 +94,7 @@ impl KnownLine {
         let node = network.ports[number as usize].node;
         let reading = reading(network, node);
         let first = first_cycle(gates, reading);
-        // Ticks and steps may have it later, and what began before it is under way for a frame.
+        // Ticks and steps may make it later, and a frame that began before it is in transmission.
         let frame = gated.frames.iter().flatten().map(|frames| gated.timing.time(frames.wire_max)).max();
         let late = if first == 0 && gated.timing.error == 0 { 0 } else { frame? + gated.timing.error };
         gated.timing.first = 0;
@@ -103,22 +103,22 @@ impl KnownLine {
         Some(Self { gated, shift, settled: first + late, has_gates: true, rate_served: port.rate_served })
     }
 
-    /// The time of a frame of so many bits of the wire, with the gap behind it.
+    /// The time of a frame of so many bits on the wire, with the gap after it.
     pub(super) fn time(&self, wire: u64) -> u64 {
         self.gated.timing.time(wire)
     }
 
-    /// The time of so many micro-bits of the wire.
+    /// The time of so many micro-bits on the wire.
     pub(super) fn time_of(&self, micro_bits: u128) -> u64 {
         span(micro_bits, self.rate_served).unwrap_or(u64::MAX)
     }
 
-    /// Bits of the wire of the largest frame of a class.
+    /// Bits on the wire of the largest frame of a class.
     pub(super) fn largest(&self, class: usize) -> Option<u64> {
         self.gated.frames[class].map(|frames| frames.wire_max)
     }
 
-    /// When frames of a class may start of which none is larger; classes of `unknown`, bits, may send whenever their gates are open.
+    /// When frames of a class up to a size may start; classes of `unknown`, bits, may send whenever their gates are open.
     pub(super) fn starts(&self, class: usize, wire_max: u64, unknown: u8) -> Starts {
         let gated = &self.gated;
         let usable = gated.usable_before(class, gated.guard_of(class, wire_max));
@@ -141,7 +141,7 @@ impl KnownLine {
         (class + 1..8).filter(meets).fold(0, |all, higher| all | 1 << higher)
     }
 
-    /// When the line is free at the latest of a lower frame that is under way when a frame comes.
+    /// The latest instant at which the line is free of a lower frame that is in transmission when a frame comes.
     pub(super) fn free_from(&self, class: usize, instant: u64) -> u64 {
         let at = instant + self.shift;
         let free = self.gated.below(class).map(|(lower, frames)| {
@@ -156,7 +156,7 @@ impl KnownLine {
         instant + free.max().unwrap_or(0)
     }
 
-    /// The earliest start of a frame of at least so many bits of the wire that comes at an instant.
+    /// The earliest start of a frame of at least so many bits on the wire that comes at an instant.
     pub(super) fn earliest(&self, class: usize, wire_min: u64) -> Positions {
         let gated = &self.gated;
         let (open, error) = (&gated.open[class], gated.timing.error);
@@ -178,13 +178,13 @@ impl KnownLine {
         Positions::of(&Periodic::of(open.period(), starts))
     }
 
-    /// The first instant of a set, at or behind one in true time.
+    /// The first instant of a set, at or after one in true time.
     pub(super) fn first(&self, set: &Positions, instant: u64) -> Option<u64> {
         Some(set.first(instant.checked_add(self.shift)?, 0)? - self.shift)
     }
 
-    /// The latest start of a frame that has the line from an instant on, with so much before it of its own class, and of the classes above
-    /// what they have by a start.
+    /// The latest start of a frame that has the line from an instant on, with a given amount of its own class before
+    /// it, and the frames of classes above that come by its start.
     pub(super) fn latest(
         &self,
         starts: &Starts,
@@ -222,7 +222,7 @@ impl KnownLine {
     }
 }
 
-/// What a node's clock reads when the run begins.
+/// The reading of a node's clock when the run begins.
 fn reading(network: &Network, node: NodeIndex) -> u64 {
     let least = network.nodes.iter().map(|node| node.clock.offset.as_ps()).min().unwrap_or(0).min(0);
     let reading = network.nodes[node.index()].clock.offset.as_ps() - least;
@@ -240,7 +240,7 @@ fn first_cycle(gates: &PortGates, reading: u64) -> u64 {
     if at == since { 0 } else { cycles.times(begun + 1).as_ps() - since }
 }
 
-/// When the gate of a class is open, over as many cycles as are a whole number of picoseconds.
+/// When the gate of a class is open, over the least number of cycles that is an integer number of picoseconds.
 fn open(gates: &PortGates, class: usize) -> Option<Periodic> {
     let cycles = gates.parameters.cycle_time;
     let period = cycles.numerator();

@@ -1,10 +1,11 @@
 //! Frames whose instants are known: scheduled traffic that its talkers release by the time that the gates follow.
 //!
-//! Of every frame of a common period (`releases.rs`) the earliest and the latest instants are sought at which it comes to a node, to its queue, starts
-//! and comes to the next node, port by port in the order of the flow. What curves say of it holds in any case; a port whose gates stand at known
-//! instants (`line.rs`) says more (`queue.rs`). So jitter is what these spans leave, and not what any phase would. All times are true ones,
-//! modulo the period. Source: enumeration of an integer schedule, as in Craciunas, Serna Oliver, Chmelik and Steiner, RTNS 2016, with spans
-//! for each instant.
+//! For every frame of a common period (`releases.rs`) the earliest and the latest instants are computed at which it
+//! comes to a node, to its queue, starts and comes to the next node, port by port in the order of the flow. The bounds
+//! by curves hold in any case; a port whose gates switch at known instants (`line.rs`) gives closer ones (`queue.rs`).
+//! So the jitter is that of these spans, and not that of an arbitrary phase. All times are true ones, modulo the
+//! period. Source: enumeration of an integer schedule, as in Craciunas, Serna Oliver, Chmelik and Steiner, RTNS 2016,
+//! with spans for each instant.
 
 mod counts;
 mod line;
@@ -27,7 +28,7 @@ use crate::port_plan::Selection;
 use crate::service::{ByInstants, Terms};
 use crate::unbounded::Unbounded;
 
-/// An instant of which nothing is known.
+/// An unknown instant.
 const UNKNOWN: u64 = u64::MAX;
 
 /// From the earliest to the latest instant, true time.
@@ -51,7 +52,7 @@ struct Frame {
 }
 
 impl Span {
-    /// So much later: at least, and at most if that is known.
+    /// Later by at least a time, and by at most another one if that is known.
     fn later(self, least: i64, most: Option<i64>) -> Self {
         let latest = match most {
             Some(most) if self.latest != UNKNOWN => self.latest.saturating_add_signed(most),
@@ -60,7 +61,7 @@ impl Span {
         Self { earliest: self.earliest.saturating_add_signed(least), latest }
     }
 
-    /// What both say.
+    /// The intersection of both spans.
     fn and(self, other: Self) -> Self {
         Self { earliest: self.earliest.max(other.earliest), latest: self.latest.min(other.latest) }
     }
@@ -72,11 +73,11 @@ struct Instants<'a, 'network> {
     releases: Releases,
     /// Per entry; none where instants are not known.
     frames: Vec<Vec<Frame>>,
-    /// Per port, whether it said more than curves.
+    /// Per port, whether it gave closer instants than curves.
     lines: Vec<Option<KnownLine>>,
 }
 
-/// What is known of streams whose frames are released at known instants, by the number of the entry.
+/// The instants of streams whose frames are released at known instants, by the number of the entry.
 pub(super) fn by_instants(analysis: &Analysis<'_>) -> Vec<(u32, ByInstants)> {
     let instants = Instants::of(analysis);
     let entries = 0..crate::plan::index(analysis.plan.entries.len());
@@ -154,7 +155,7 @@ impl<'a, 'network> Instants<'a, 'network> {
         self.lines[port as usize] = Some(line);
     }
 
-    /// The frames of an entry as curves say, behind what is known of the port before.
+    /// The frames of an entry by curves, after the known instants of the port before.
     fn by_curves(&self, number: u32) -> Vec<Frame> {
         let plan = &self.analysis.plan;
         let entry = &plan.entries[number as usize];
@@ -184,7 +185,7 @@ impl<'a, 'network> Instants<'a, 'network> {
         released.into_iter().enumerate().map(frame).collect()
     }
 
-    /// The entries of a class whose instants are known, and whether the port says when they start.
+    /// The entries of a class whose instants are known, and whether the port determines their starts.
     fn members(&self, port: u32, line: &KnownLine, class: usize) -> Vec<Member> {
         let plan = &self.analysis.plan;
         let (at, entries) = (plan.port(port), plan.of_class(port, class));
@@ -212,7 +213,7 @@ impl<'a, 'network> Instants<'a, 'network> {
         entries.iter().filter(|entry| !self.frames[**entry as usize].is_empty()).map(member).collect()
     }
 
-    /// Takes what a port says of an entry.
+    /// Takes the instants of an entry from a port.
     fn take(&mut self, member: &Member) {
         let entry = &self.analysis.plan.entries[member.entry as usize];
         let (least, most) = sending(entry);
@@ -257,7 +258,7 @@ impl<'a, 'network> Instants<'a, 'network> {
         .filter(|_| entry.port != NONE)
     }
 
-    /// Whether nothing but long waits keeps curves from a bound: no frame of it is lost on its way.
+    /// Whether only long waits prevent a bound by curves: no frame of it is lost on its path.
     fn is_sure(&self, number: u32) -> bool {
         let analysis = self.analysis;
         let is_wait = |reason: u32| match analysis.reasons.get(reason) {

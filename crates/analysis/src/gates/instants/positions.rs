@@ -1,8 +1,8 @@
-//! Where instants of a cycle lie: how many of a set have passed, and the first of it behind so many of them.
+//! Positions of instants in a cycle: how many of a set have passed, and the first of it after so many of them.
 
 use super::super::periodic::Periodic;
 
-/// A set of instants, with the sums that answer both questions at once.
+/// A set of instants, with the sums for both functions.
 #[derive(Clone, Debug)]
 pub(super) struct Positions {
     period: u64,
@@ -23,7 +23,7 @@ impl Positions {
         Self { period: set.period(), before: before.collect(), total, parts }
     }
 
-    /// The first instant of the set, at or behind `at`, up to which `amount` others of it have passed since `at`.
+    /// The first instant of the set, at or after `at`, up to which `amount` others of it have passed since `at`.
     pub(super) fn first(&self, at: u64, amount: u64) -> Option<u64> {
         if self.total == 0 {
             return None;
@@ -48,7 +48,7 @@ impl Positions {
         rounds.saturating_mul(self.total).saturating_add(of_round)
     }
 
-    /// The instant by which so many of the set have passed, one at least.
+    /// The instant by which so many of the set have passed, at least one.
     fn passed(&self, count: u64) -> Option<u64> {
         let (rounds, rest) = ((count - 1) / self.total, (count - 1) % self.total + 1);
         let place = self.before.partition_point(|before| *before < rest) - 1;
@@ -60,7 +60,7 @@ impl Positions {
 mod tests {
     use super::*;
 
-    /// Against a count of instants one by one.
+    /// Compared with a count of instants one by one.
     #[test]
     fn the_first_instant_is_that_of_a_count() {
         let sets: [&[(u64, u64)]; 4] = [&[(0, 3), (5, 6)], &[(2, 4), (9, 13)], &[(0, 10)], &[(7, 8)]];

@@ -1,10 +1,11 @@
-//! One class of a port: when each of its frames starts at the latest, of the frames before it and of those above.
+//! One class of a port: the latest start of each of its frames, given the frames before it and those above.
 //!
-//! A frame that comes to its queue at the latest instant of its span waits for what is under way, for frames of its class that may have come before it
-//! and not left, and for frames above that may be sent before it starts. All of it takes time in which the frame, or one before it, could start; the
-//! frame starts behind so much of that time. Which frames may be there depends on when these start in turn: starts are sought from the
-//! least that can be, and grow until they come to rest. Then they hold: the first frame to start later than it says would have met others that
-//! started as they should. What curves say of a start is never passed.
+//! A frame that comes to its queue at the latest instant of its span waits for the frame in transmission, for frames
+//! of its class that may have come before it and not left, and for frames above that may be sent before it starts. All
+//! of these take time in which the frame, or one before it, could start; the frame starts after the sum of that time.
+//! Which frames may be there depends on their starts in turn: the iteration begins with the least possible starts,
+//! which grow until they converge. Then they hold: the first frame to start later would have met others that started
+//! in time. The start by curves is never exceeded.
 
 use super::counts::Counts;
 use super::line::{KnownLine, Starts};
@@ -21,23 +22,23 @@ const ROUNDS_MAX: usize = 64;
 pub(super) struct Member {
     pub(super) entry: u32,
     pub(super) frames: Vec<Frame>,
-    /// Whether the port itself says when they start; otherwise curves do.
+    /// Whether the port itself determines their starts; otherwise curves do.
     pub(super) is_known: bool,
-    /// Bits of the wire of its smallest and its largest frame.
+    /// Bits on the wire of its smallest and its largest frame.
     pub(super) wire_min: u64,
     pub(super) wire_max: u64,
 }
 
-/// Streams of a class of which only curves are known.
+/// Streams of a class for which only curves are known.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Others {
-    /// What each brings, and how long a frame of it stays at most.
+    /// The arrivals of each, and how long a frame of it stays at most.
     streams: Vec<(Vec<Line>, u64)>,
-    /// Whether there is one of which not even that is known.
+    /// Whether not even that is known of one of them.
     pub(super) unknown: bool,
 }
 
-/// A class that has been looked at, as those below see it.
+/// A class that has been evaluated, from the view of those below it.
 #[derive(Debug)]
 pub(super) struct Above {
     begins: Counts,
@@ -66,7 +67,7 @@ impl Others {
         others
     }
 
-    /// Time of the line for all that may be there at some instant of a window so long.
+    /// Time of the line for all frames that may be there at some instant of a window of this length.
     fn within(&self, line: &KnownLine, window: u64) -> u64 {
         let one = |(lines, staying): &(Vec<Line>, u64)| {
             let window = window.saturating_add(*staying);
@@ -78,7 +79,7 @@ impl Others {
 }
 
 impl Above {
-    /// Of members that have been looked at; none if one of them may stay for ever.
+    /// Of members that have been evaluated; none if one of them may stay for ever.
     pub(super) fn of(line: &KnownLine, period: u64, members: &[Member], others: Others) -> Option<Self> {
         let frames =
             || members.iter().flat_map(|member| member.frames.iter().map(move |frame| (member, frame)));
@@ -99,7 +100,7 @@ impl Above {
         })
     }
 
-    /// Time of the line for all of it that may be there between two instants.
+    /// Time of the line for all of its frames that may be there between two instants.
     pub(super) fn between(&self, line: &KnownLine, from: u64, to: u64) -> u64 {
         let known = self.begins.up_to(to) - self.ends.up_to(from);
         let known = u64::try_from(known.max(0)).unwrap_or(UNKNOWN);
@@ -107,12 +108,12 @@ impl Above {
     }
 }
 
-/// A class that is looked at.
+/// A class that is evaluated.
 pub(super) struct Queue<'a> {
     pub(super) line: &'a KnownLine,
     pub(super) period: u64,
     pub(super) class: usize,
-    /// Classes above that may be on the line when this one may send, if what they send is known; bits of those whose is not.
+    /// Classes above that may be on the line when this one may send, if their frames are known; bits of those with unknown frames.
     pub(super) above: Vec<&'a Above>,
     pub(super) unknown_above: u8,
     pub(super) others: &'a Others,
@@ -121,8 +122,8 @@ pub(super) struct Queue<'a> {
 }
 
 impl Queue<'_> {
-    /// Finds when frames start, of the members whose starts are known here; curves keep what they said of all others, and of all if
-    /// starts do not come to rest.
+    /// Finds the starts of frames, for the members whose starts are known here; the values by curves remain for all
+    /// others, and for all if the starts do not converge.
     pub(super) fn settle(&self, members: &mut [Member]) {
         let by_curves = members.to_vec();
         let fixed = |member: &Member| member.frames.iter().any(|frame| frame.start.latest == UNKNOWN);
@@ -133,7 +134,7 @@ impl Queue<'_> {
         }
     }
 
-    /// Whether starts come to rest.
+    /// Whether the starts converge.
     fn grow(&self, members: &mut [Member], by_curves: &[Member]) -> bool {
         let sets: Vec<Starts> = members.iter().map(|member| self.starts(member.wire_max)).collect();
         let largest = members.iter().map(|member| member.wire_max).max().unwrap_or(0);
@@ -155,7 +156,7 @@ impl Queue<'_> {
                     let frame = &members[place].frames[number];
                     let own = self.before(&members[place], number, (&came, &left), beside);
                     let set = if own == 0 { &sets[place] } else { &all };
-                    // Once all before it are gone none of its class is.
+                    // Once all frames before it are gone, no other of its class is left.
                     let gone = if beside == 0 { self.gone(members, (place, number)) } else { UNKNOWN };
                     let by_work = self.start(set, frame, (0, own));
                     let by_order = self.start(&sets[place], frame, (gone, 0));
@@ -180,7 +181,7 @@ impl Queue<'_> {
         self.line.starts(self.class, wire_max, self.unknown_above)
     }
 
-    /// Frames as they come, and as the line is free of them.
+    /// Frames as they come, and as they leave the line.
     fn counts(&self, members: &[Member]) -> (Counts, Counts) {
         let frames = || {
             let of = |member: &'_ Member| self.line.time(member.wire_max);
@@ -210,7 +211,7 @@ impl Queue<'_> {
         u64::try_from((all - own).max(0)).unwrap_or(UNKNOWN).saturating_add(beside)
     }
 
-    /// When all frames of the class that may be before one have left the line: of each stream the last of them.
+    /// When all frames of the class that may be before one have left the line: the last one of each stream.
     fn gone(&self, members: &[Member], (place, number): (usize, usize)) -> u64 {
         let frame = &members[place].frames[number];
         let last = |(other, member): (usize, &Member)| {
@@ -231,7 +232,7 @@ impl Queue<'_> {
         members.iter().enumerate().map(last).max().unwrap_or(0)
     }
 
-    /// The latest start of a frame that does not start before `gone`, and then has so much before it; unknown if there is none.
+    /// The latest start of a frame that does not start before `gone`, and then has this amount before it; unknown if there is none.
     fn start(&self, set: &Starts, frame: &Frame, (gone, own): (u64, u64)) -> u64 {
         let comes = frame.queued.latest;
         #[cfg(feature = "planted-faults")]

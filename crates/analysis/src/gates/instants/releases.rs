@@ -1,8 +1,9 @@
-//! Streams whose frames come to their hosts at known instants, and the time after which all of these come again.
+//! Streams whose frames come to their hosts at known instants, and the common period of these.
 //!
-//! Such a stream is periodic with a stated offset, its talker's clock is true (no drift, no tolerance, readings of picoseconds), and nothing
-//! starts, stops or changes it. All of them together repeat with the least common multiple of their intervals and of the cycles of the gates on
-//! their ways. A stream with which that would hold too many frames is left to its curve. Not here: what happens to the frames.
+//! Such a stream is periodic with a stated offset, its talker's clock is true (no drift, no tolerance, readings of
+//! picoseconds), and nothing starts, stops or changes it. All of them together repeat with the least common multiple
+//! of their intervals and of the cycles of the gates on their paths. A stream that would make this period hold too
+//! many frames is left to its curve. Not here: the further path of the frames.
 
 use tautwire_model::Network;
 use tautwire_model::gates::GateClock;
@@ -13,21 +14,21 @@ use tautwire_units::Duration;
 use super::Span;
 use crate::plan::Plan;
 
-/// Frames of all streams that are looked at one by one, each at every port.
+/// Limit of frames of all streams that are examined one by one, each at every port.
 const FRAMES_MAX: u64 = 8_192;
-/// The longest time after which all comes again: 100 s.
+/// The longest common period: 100 s.
 const PERIOD_MAX: u64 = 100_000_000_000_000;
 
 /// When the frames of streams come to their hosts.
 #[derive(Clone, Debug)]
 pub(super) struct Releases {
-    /// After this time all comes again, picoseconds.
+    /// The common period, picoseconds.
     pub(super) period: u64,
     /// Per stream.
     pub(super) streams: Vec<Result<Release, Unknown>>,
 }
 
-/// When the frames of a stream do.
+/// When the frames of a stream come.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Release {
     pub(super) offset: u64,
@@ -36,7 +37,7 @@ pub(super) struct Release {
     jitter: u64,
 }
 
-/// Why that is not known.
+/// The reason why that is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unknown {
     /// Frames without a stated instant.
@@ -50,7 +51,7 @@ pub(super) enum Unknown {
 }
 
 impl Unknown {
-    /// As a sentence's part.
+    /// As a part of a sentence.
     pub(super) fn text(self) -> String {
         match self {
             Self::Open => "its frames are not periodic with a stated offset".to_owned(),
@@ -91,7 +92,7 @@ impl Releases {
         Self { period, streams }
     }
 
-    /// When the frames of a stream that come in one period do; none if it is not known.
+    /// When the frames of a stream in one period come; none if it is not known.
     pub(super) fn frames(&self, stream: u32) -> Vec<Span> {
         let Ok(release) = self.streams[stream as usize] else { return Vec::new() };
         let frame = |number: u64| {
@@ -109,7 +110,7 @@ impl Release {
     }
 }
 
-/// Whether a clock keeps true time, but for its offset.
+/// Whether a clock keeps true time, except for its offset.
 pub(super) fn is_true(clock: &Clock) -> bool {
     clock.tolerance_ppb == 0 && clock.drift_ppb.unwrap_or(0) == 0 && clock.granularity.as_ps() <= 1
 }
