@@ -283,6 +283,7 @@ impl<'network> Analysis<'network> {
             tagged: before.tagged,
             class: before.class,
             output: self.outputs[before.port as usize][usize::from(before.class)],
+            overlaps: self.plan.port(before.port).precedence().is_some(),
         }
     }
 

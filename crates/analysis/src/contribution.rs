@@ -71,6 +71,8 @@ pub(crate) struct Contribution {
     pub(crate) tag_added: bool,
     /// What the class before lets onto the link, if all come from one class: true time.
     pub(crate) before: Before,
+    /// Whether frames of two classes may have been on the line at a time.
+    pub(crate) overlaps: bool,
     /// The arrivals of its streams and the slopes that these add, where reservations shape the class.
     pub(crate) granted: Vec<Granted>,
     /// Whether something comes that is not reserved there.
@@ -99,6 +101,8 @@ pub(crate) struct Upstream {
     pub(crate) class: u8,
     /// What the class sends at most, if it is credit-based: true time.
     pub(crate) output: Option<Line>,
+    /// Whether frames of two of its classes may be on the line at a time.
+    pub(crate) overlaps: bool,
 }
 
 /// The arrivals of a class, without and with line shaping, and frame by frame.
@@ -245,6 +249,7 @@ impl Contribution {
                 let upstream = upstream(entry);
                 self.line_rate = upstream.line_rate;
                 self.reception_jitter = upstream.jitter;
+                self.overlaps |= upstream.overlaps;
                 self.tag_added |= entry.tagged && !upstream.tagged;
                 self.before = match self.before {
                     Before::Unknown => Before::One(upstream.class, upstream.output),
@@ -287,6 +292,7 @@ impl Contribution {
             reception_jitter: 0,
             tag_added: false,
             before: Before::Unknown,
+            overlaps: false,
             granted: Vec::new(),
             has_strangers: false,
             slope_min: None,
@@ -321,7 +327,9 @@ impl Contribution {
         let of_headers = way
             .and(self.way_of_headers)
             .map(|(most, least)| most.saturating_sub(least) + self.reception_jitter + self.header_rounding);
-        let largest = self.wire_max;
+        // One frame that has begun before a time, and one of another class that has, too.
+        let is_one = !self.overlaps || !matches!(self.before, Before::Several);
+        let largest = if is_one { self.wire_max } else { 2 * self.wire_max };
         #[cfg(feature = "planted-faults")]
         let largest = if port.fault == Some(crate::PlantedFault::LineShapingFluid) { 0 } else { largest };
         let by_link = of_headers.or(jitter).map(|jitter| shaped_by_line(largest, self.line_rate, jitter));

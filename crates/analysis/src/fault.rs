@@ -68,6 +68,12 @@ pub enum PlantedFault {
     ArrivalSpreadForgotten,
     /// No lower frame is taken to be under way when a frame with known instants comes.
     FrameUnderWayForgotten,
+    /// A cut is taken to cost nothing. This and the next two are found by the search of preemption alone.
+    CutsForFree,
+    /// A frame is taken to be cut no more once it has begun.
+    CutWhileQueuedAlone,
+    /// What can be cut is taken to keep an express frame off longest.
+    ShortestPartBlocks,
     /// A queue is taken to hold one frame of each stream. No bound shows it: it is found by frames that are lost.
     WaitingFramesForgotten,
     /// A flow meter is taken to pass what keeps to its committed rate alone. This and the next two are found by the search of policed
@@ -105,6 +111,9 @@ impl PlantedFault {
     /// Those of per-stream filtering and policing.
     pub const OF_FILTERING: [Self; 3] =
         [Self::MeterWithoutExcess, Self::MeterBurstForgotten, Self::SharedMeterForgotten];
+    /// Those of frame preemption.
+    pub const OF_PREEMPTION: [Self; 3] =
+        [Self::CutsForFree, Self::CutWhileQueuedAlone, Self::ShortestPartBlocks];
 
     /// Those of frames with known instants.
     pub const OF_INSTANTS: [Self; 3] =

@@ -50,6 +50,8 @@ mod plan;
 mod port;
 mod port_plan;
 mod port_state;
+mod precedence;
+mod preemption;
 mod psfp;
 mod queue_bound;
 mod reasons;

@@ -16,7 +16,7 @@ use crate::port_plan::{ClassOrder, PortPlan, Selection};
 use crate::queue_bound::{QueueBound, backlog};
 use crate::reasons::Reasons;
 use crate::reserved::{self, ReservedPort};
-use crate::response_time::{ResponseTimes, response_times, stepwise};
+use crate::response_time::{ResponseTimes, response_times, response_times_to_end, stepwise};
 use crate::result::{ClassBounds, Method};
 use crate::stairs::Stairs;
 use crate::strict_priority;
@@ -123,10 +123,12 @@ pub(crate) fn assess(
         return (terms, above.clone());
     }
     let windows = port.windows();
-    let here = windows.map(|windows| match port.classes[class].0 {
+    let by_windows = windows.map(|windows| match port.classes[class].0 {
         Selection::CreditBased { .. } => windows.above_credit(class, &above.parts, port.rates()),
         Selection::StrictPriority | Selection::Ats => windows.above(class, &above.parts, port.rates()),
     });
+    let here =
+        by_windows.or_else(|| port.precedence().map(|precedence| precedence.above(class, &above.parts)));
     let here = here.as_ref().unwrap_or(above);
     let (higher, higher_reason) = (&here.offered, here.reason);
     let served = port.served.as_deref().filter(|served| !served.taken.is_empty());
@@ -152,6 +154,11 @@ pub(crate) fn assess(
     if let Some(windows) = windows {
         let mut below = above.clone();
         below.parts.push(assess.part(windows, &terms, out));
+        return (terms, below);
+    }
+    if port.precedence().is_some() {
+        let mut below = above.clone();
+        below.parts.push(assess.prompt_part(&terms, out));
         return (terms, below);
     }
     let mut below = Above { offered: above.offered.plus(&out), reason: higher_reason, parts: Vec::new() };
@@ -202,7 +209,7 @@ impl Assess<'_> {
             u32::try_from(ppm).unwrap_or(u32::MAX)
         });
         let rates = [&offered.plain, &offered.shaped].map(Curve::rate);
-        if let Some(why) = self.windows.and_then(|windows| windows.unbounded.clone()) {
+        if let Some(why) = self.unbounded() {
             (terms.lanes, terms.reason) = (vec![(OWN_LANE, Candidates::new())], reasons.number(why));
             return offered;
         }
@@ -231,6 +238,12 @@ impl Assess<'_> {
             };
         }
         out
+    }
+
+    /// Why there is no bound, whatever comes.
+    fn unbounded(&self) -> Option<Unbounded> {
+        let of_port = self.port.served.as_deref().and_then(|served| served.unbounded.clone());
+        of_port.or_else(|| self.windows?.unbounded.clone())
     }
 
     /// Why more comes than can leave: than the line carries, or than it does with a step of the clock for every frame.
@@ -272,7 +285,13 @@ impl Assess<'_> {
             };
             let bound = |higher: &Curve, offered: &Curve, frame: u64| {
                 let higher = above(higher, offered);
-                strict_priority::fifo(blocking, port.rate_served, &higher, &own(offered), frame)
+                self.until_end(strict_priority::fifo(
+                    blocking,
+                    port.rate_served,
+                    &higher,
+                    &own(offered),
+                    frame,
+                ))
             };
             let largest = self.members.iter().map(|member| member.wire_max).max().unwrap_or(0);
             let plain = bound(&self.higher.plain, &offered.plain, self.frame_min());
@@ -332,7 +351,11 @@ impl Assess<'_> {
             Some(crate::PlantedFault::LaterFramesForgotten) => own.first_frames(),
             _ => own.clone(),
         };
-        response_times(blocking, port.rate_served, higher, (own, &offered.shaped))
+        let own = (own, &offered.shaped);
+        if self.is_cut() {
+            return response_times_to_end(blocking, (port.rate_served, port.rate), higher, own);
+        }
+        response_times(blocking, port.rate_served, higher, own)
     }
 
     /// Frame by frame, or in steps of the smallest frame where a stream has several sizes, together with the time taken by windows.
@@ -353,10 +376,10 @@ impl Assess<'_> {
         let port = self.port;
         let (rate, higher) = (port.rate_served, &self.higher.shaped);
         let others = || lanes.iter().enumerate().filter(move |(lane, _)| *lane != own).map(|(_, lane)| lane);
-        let any = |frame| others_first(blocking, rate, higher, &lanes[own], others(), frame);
+        let any = |frame| self.until_end(others_first(blocking, rate, higher, &lanes[own], others(), frame));
         let ordered = match self.order() {
             // A lane whose frame does not fit in a window may lose its turn.
-            _ if self.windows.is_some() => None,
+            _ if self.windows.is_some() || self.is_cut() => None,
             ClassOrder::RoundRobin => {
                 let largest = others().map(|lane| lane.frame_max).max().unwrap_or(0);
                 let under_way =
@@ -442,6 +465,14 @@ impl Assess<'_> {
             let sent = credit_max.map(|credit| windows.credit.in_time(shaper.onto_link(credit)));
             terms.sent = sent.and_then(|sent| sent.lines().last().copied());
         }
+        if self.is_cut() {
+            // Frames whose last bits leave within a time may have begun so much earlier.
+            let sent = credit_max.zip(self.cut_on_line());
+            terms.sent = sent.map(|(credit, longer)| {
+                let line = shaper.onto_link(credit);
+                line.after_jitter(line.rate, longer)
+            });
+        }
         terms.credit_max = credit_max;
         terms.shaper = Some(shaper);
         terms.bounds.hi_credit_bits = credit_max.map(Shaper::hi_credit_bits);
@@ -499,7 +530,8 @@ impl Assess<'_> {
                 let others =
                     || lanes.iter().enumerate().filter(move |(lane, _)| *lane != own).map(|(_, lane)| lane);
                 let any = |frame| others_first(latency, rate, zero, &lanes[own], others(), frame);
-                let takes_turns = self.order() == ClassOrder::RoundRobin && self.windows.is_none();
+                let takes_turns =
+                    self.order() == ClassOrder::RoundRobin && self.windows.is_none() && !self.is_cut();
                 let turns = takes_turns.then(|| {
                     let largest = others().map(|lane| lane.frame_max).max().unwrap_or(0);
                     let committed = if port.two_stage { u128::from(largest) * MICRO } else { 0 };
@@ -591,8 +623,48 @@ impl Assess<'_> {
             None => Offered::by_curves(Curve::default(), Curve::default()),
         };
         let prompt = (windows.is_open && !is_credit).then_some(out);
+        let part = self.prompt_part(terms, Offered::nothing());
+        Part { late, prompt, credit, ..part }
+    }
+
+    /// The same where all classes always may.
+    fn prompt_part(&self, terms: &ClassTerms, out: Offered) -> Part {
         let unknown = self.members.iter().map(|member| member.unknown).find(|one| *one != NO_REASON);
-        Part { class: self.class, late, prompt, credit, reason: unknown.unwrap_or(terms.reason) }
+        let credit = terms.shaper.zip(terms.credit_max).map(|(shaper, credit)| shaper.at_any_time(credit));
+        Part {
+            class: self.class,
+            late: Offered::nothing(),
+            prompt: Some(out),
+            credit,
+            wire_min: self.members.iter().map(|member| member.wire_min).min().unwrap_or(u64::MAX),
+            reason: unknown.unwrap_or(terms.reason),
+        }
+    }
+
+    /// Whether frames of the class are cut on their way.
+    fn is_cut(&self) -> bool {
+        self.port.precedence().is_some_and(|precedence| precedence.is_cut(self.class) && precedence.until_end)
+    }
+
+    /// A bound of the wait for the start as one for the end, less the frame's own time, of a class whose frames are cut until then.
+    fn until_end(&self, bound: Option<QueueBound>) -> Option<QueueBound> {
+        let bound = bound?;
+        Some(if self.is_cut() { QueueBound { weight: (bound.rate, self.port.rate), ..bound } } else { bound })
+    }
+
+    /// How much longer frames of a credit-based class are on the line, as they are cut there: none if that has no end.
+    fn cut_on_line(&self) -> Option<u64> {
+        if !self.is_cut() {
+            return Some(0);
+        }
+        let largest =
+            u128::from(self.members.iter().map(|member| member.wire_max).max().unwrap_or(0)) * MICRO;
+        let by = |line: &Line| {
+            let left = self.port.rate_served.checked_sub(line.rate).filter(|left| *left > 0)?;
+            crate::curve::span(largest + line.burst, left)
+        };
+        let ends = self.higher.plain.lines().iter().chain(self.higher.shaped.lines()).filter_map(by).min()?;
+        Some(ends.saturating_sub(crate::curve::span_floor(largest, self.port.rate)))
     }
 
     /// The longest that a frame of the class is in its queue and on the line.
@@ -607,8 +679,15 @@ impl Assess<'_> {
     }
 
     fn late(&self, terms: &mut ClassTerms) {
-        for bound in terms.lanes.iter_mut().flat_map(|(_, bounds)| bounds) {
-            bound.slack = self.port.slack + u64::from(terms.shaper.is_some());
+        let longer = if terms.shaper.is_some() { self.cut_on_line() } else { Some(0) };
+        for (_, bounds) in &mut terms.lanes {
+            let Some(longer) = longer else {
+                bounds.clear();
+                continue;
+            };
+            for bound in bounds {
+                bound.slack = self.port.slack + u64::from(terms.shaper.is_some()) + longer;
+            }
         }
     }
 

@@ -9,6 +9,7 @@ use tautwire_units::{BitRate, Bytes};
 use crate::clock::{Deviation, PS_PER_S, slack_ps};
 use crate::curve::Line;
 use crate::plan::wire;
+use crate::precedence::Precedence;
 use crate::reserved::ReservedPort;
 use crate::result::ClassBounds;
 use crate::service::Served;
@@ -81,6 +82,31 @@ impl PortPlan {
     /// When its classes may send, if that is not always.
     pub(crate) fn windows(&self) -> Option<&Windows> {
         self.served.as_deref()?.windows.as_deref()
+    }
+
+    /// Which classes go before which, if that is not the higher class.
+    pub(crate) fn precedence(&self) -> Option<&Precedence> {
+        self.served.as_deref()?.precedence.as_deref()
+    }
+
+    /// Whether services give it an order of classes that is not that of their numbers, or no bound.
+    pub(crate) fn is_by_curves_alone(&self) -> bool {
+        let served = self.served.as_deref();
+        served.is_some_and(|served| served.precedence.is_some() || served.unbounded.is_some())
+    }
+
+    /// Whether frames of a class go before those of another.
+    pub(crate) fn goes_before(&self, other: usize, own: usize) -> bool {
+        self.precedence().map_or(other > own, |precedence| precedence.goes_before(other, own))
+    }
+
+    /// For how many bits of the line a frame of `wire` of another class keeps one of a class off that goes before it.
+    pub(crate) fn blocks(&self, (other, wire): (usize, u64), own: usize) -> u64 {
+        match self.precedence() {
+            Some(precedence) => precedence.blocks((other, wire), own),
+            None if other < own => wire,
+            None => 0,
+        }
     }
 
     /// The rate at which its line serves, and that of the line itself.

@@ -17,8 +17,12 @@ use crate::contribution::{Contribution, contributions};
 use crate::curve::{Line, MICRO};
 use crate::port::{Above, ClassTerms, Coming, assess};
 use crate::port_plan::PortPlan;
+use crate::precedence::Precedence;
 use crate::slack::{Slack, line_within};
 use crate::unbounded::Unbounded;
+
+/// The order of classes where the higher goes first.
+const HIGHEST_FIRST: [usize; 8] = [7, 6, 5, 4, 3, 2, 1, 0];
 
 /// The stale parts of a port.
 #[derive(Clone, Debug, Default)]
@@ -181,29 +185,32 @@ impl PortState {
         slack: Option<Slack>,
     ) -> bool {
         let plan = analysis.plan.port(port);
-        let mut blocking = [0; 8];
-        let mut largest = 0;
-        for (blocking, state) in blocking.iter_mut().zip(&self.classes) {
-            *blocking = largest;
-            let frames = state.members.iter().map(|member| member.wire_max);
-            largest = frames.max().unwrap_or(0).max(largest);
-        }
+        let largest =
+            |state: &ClassState| state.members.iter().map(|member| member.wire_max).max().unwrap_or(0);
+        let largest = self.classes.each_ref().map(largest);
+        let blocks = |class: usize| (0..8).map(|other| plan.blocks((other, largest[other]), class)).max();
+        let blocking: [u64; 8] = core::array::from_fn(|class| blocks(class).unwrap_or(0));
+        let order = plan.precedence().map_or(HIGHEST_FIRST, Precedence::order);
         // The class whose terms limit the interference with the next one, and whether they changed.
         let (mut before, mut moved) = (None, false);
         let nothing = Above::nothing();
-        for class in (0..8).rev() {
-            let (lower, higher) = self.classes.split_at_mut(class + 1);
-            let state = &mut lower[class];
-            if state.members.is_empty() {
+        for class in order {
+            if self.classes[class].members.is_empty() {
                 if added[class] {
-                    moved |= state.known;
-                    *state = ClassState::default();
+                    moved |= self.classes[class].known;
+                    self.classes[class] = ClassState::default();
                     again[class] = true;
                 }
                 continue;
             }
-            let above = before.map_or(&nothing, |before: usize| &higher[before - class - 1].below);
-            before = Some(class);
+            let (state, above) = match before.replace(class) {
+                None => (&mut self.classes[class], &nothing),
+                Some(before) => {
+                    let both = self.classes.get_disjoint_mut([class, before]);
+                    let [state, before] = both.expect("two classes");
+                    (state, &before.below)
+                }
+            };
             let too_much = state.is_loose && slack.is_none();
             if state.known && !moved && !added[class] && !too_much && blocking[class] == state.blocking_bits {
                 continue;

@@ -35,6 +35,8 @@ pub(crate) struct Walk<'a> {
     cap: &'a Curve,
     /// Lines of curves count that leave more of the rate than this.
     pub(crate) least_left: u64,
+    /// Rate of the line, where what comes above may cut a frame that has started: waits are to the end of a frame, less its own time.
+    line: Option<u64>,
 }
 
 impl<'a> Walk<'a> {
@@ -42,7 +44,17 @@ impl<'a> Walk<'a> {
     pub(crate) fn of(latency: u128, rate: u64, (higher, cap): Coming<'a>, until: u64) -> Self {
         let frames = Frames::of(higher, until);
         let jumps = vec![(0, frames.all())];
-        Self { rate, latency, higher: frames, jumps, taken: 0, rest: &higher.rest, cap, least_left: 0 }
+        Self {
+            rate,
+            latency,
+            higher: frames,
+            jumps,
+            taken: 0,
+            rest: &higher.rest,
+            cap,
+            least_left: 0,
+            line: None,
+        }
     }
 
     /// How many jumps were looked at.
@@ -166,19 +178,32 @@ pub(crate) fn response_times(latency: u128, rate: u64, higher: Coming<'_>, own: 
     if !own.0.is_integral() {
         return ResponseTimes::default();
     }
-    waits_of(latency, rate, higher, own, &own.0.sizes())
+    waits_of(latency, (rate, None), higher, own, &own.0.sizes())
+}
+
+/// The same of frames that are cut on a line of rate `line` by what comes above, up to their end: a wait is up to that, less the frame's own time.
+pub(crate) fn response_times_to_end(
+    latency: u128,
+    (rate, line): (u64, u64),
+    higher: Coming<'_>,
+    own: Coming<'_>,
+) -> ResponseTimes {
+    if !own.0.is_integral() {
+        return ResponseTimes::default();
+    }
+    waits_of(latency, (rate, Some(line)), higher, own, &own.0.sizes())
 }
 
 /// The same of frames of these sizes, the least of all that come first.
-pub(crate) fn waits_of(
+fn waits_of(
     latency: u128,
-    rate: u64,
+    (rate, line): (u64, Option<u64>),
     higher: Coming<'_>,
     own: Coming<'_>,
     sizes: &[u64],
 ) -> ResponseTimes {
     let until = end_of(latency, rate, higher.1, own.1);
-    let mut walk = Walk::of(latency, rate, higher, until);
+    let mut walk = Walk { line, ..Walk::of(latency, rate, higher, until) };
     let coming = Frames::of(own.0, until);
     if coming.came == 0 {
         return ResponseTimes::default();
@@ -205,7 +230,7 @@ pub(crate) fn stepwise(
     let capped = Curve::least_of(
         own.lines().iter().map(|line| Line { burst: line.burst + u128::from(step) * MICRO, ..*line }),
     );
-    waits_of(latency, rate, higher, (&steps, &capped), &[frame_min])
+    waits_of(latency, (rate, None), higher, (&steps, &capped), &[frame_min])
 }
 
 /// The greatest waits of frames of each size, the least first, and the most that waits, over one busy period.
@@ -215,14 +240,15 @@ fn busy_period(walk: &mut Walk<'_>, mut coming: Frames<'_>, sizes: &[u64]) -> Op
     loop {
         let came = u128::from(coming.came) * MICRO;
         backlog = backlog.max(came.saturating_sub(sent));
-        let without = |bits: u64| came.saturating_sub(u128::from(bits) * MICRO);
+        let to_end = walk.line.is_some();
+        let without = |bits: u64| if to_end { came } else { came.saturating_sub(u128::from(bits) * MICRO) };
         let last = Wait { at, start: walk.free(without(sizes[0]))?, came };
         if taken + walk.looked_at() > JUMPS_MAX {
             return None;
         }
         for (bits, worst) in sizes.iter().zip(&mut worst) {
             // A larger frame starts sooner, at least by the time that it is longer.
-            let sooner = span_floor(u128::from(*bits - sizes[0]) * MICRO, walk.rate);
+            let sooner = if to_end { 0 } else { span_floor(u128::from(*bits - sizes[0]) * MICRO, walk.rate) };
             if last.time().saturating_sub(sooner) > worst.time() || worst.came == 0 {
                 let start = if sooner == 0 { last.start } else { walk.free_again(without(*bits), at)? };
                 let wait = Wait { start, ..last };
@@ -246,14 +272,15 @@ fn busy_period(walk: &mut Walk<'_>, mut coming: Frames<'_>, sizes: &[u64]) -> Op
 /// As a bound for frames of `bits` and more.
 fn queue_bound(walk: &Walk<'_>, bits: u64, wait: Wait) -> QueueBound {
     let served = volume(walk.rate, wait.start);
-    let own = u128::from(bits) * MICRO;
+    // Up to the end of a frame its own bits have passed, too.
+    let own = if walk.line.is_some() { 0 } else { u128::from(bits) * MICRO };
     let above = served.saturating_sub(walk.latency + wait.came.saturating_sub(own));
     let above = walk.above(wait.start).map_or(above, |most| above.min(most));
     QueueBound {
         before: served + own,
         rate: walk.rate,
         lead: wait.at,
-        weight: (1, 1),
+        weight: walk.line.map_or((1, 1), |line| (walk.rate, line)),
         slack: 0,
         bits_min: bits,
         latency: walk.latency,

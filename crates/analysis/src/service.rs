@@ -20,6 +20,7 @@ use crate::host::{Handed, Sending};
 use crate::loss::{Overflow, StatedFailure};
 use crate::passage::{Brought, NO_REASON, Passage};
 use crate::plan::Plan;
+use crate::precedence::Precedence;
 use crate::reasons::Reasons;
 use crate::result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds};
 use crate::unbounded::Unbounded;
@@ -124,7 +125,7 @@ pub(crate) struct ByInstants {
 pub(crate) struct Terms(Vec<(&'static str, u64)>);
 
 /// The effects of services on a port.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Served {
     /// Classes whose frames are carried, and their bounds.
     pub(crate) carried: [Option<ClassBounds>; 8],
@@ -132,6 +133,10 @@ pub(crate) struct Served {
     pub(crate) taken: Vec<(&'static str, [Curve; 8])>,
     /// When its classes may send, if that is not always.
     pub(crate) windows: Option<Box<Windows>>,
+    /// Which classes go before which, if that is not the higher class.
+    pub(crate) precedence: Option<Box<Precedence>>,
+    /// Why its classes have no bound, whatever comes.
+    pub(crate) unbounded: Option<Unbounded>,
 }
 
 /// The delays of hosts.
@@ -191,7 +196,7 @@ impl Terms {
 impl Served {
     /// Whose service carries all that leaves the port; `classes` are those of what does.
     pub(crate) fn all_carried(classes: [ClassBounds; 8]) -> Self {
-        Self { carried: classes.map(Some), taken: Vec::new(), windows: None }
+        Self { carried: classes.map(Some), ..Self::default() }
     }
 
     /// With what another service means to the port.
@@ -201,6 +206,8 @@ impl Served {
         }
         self.taken.extend(other.taken);
         self.windows = self.windows.or(other.windows);
+        self.precedence = self.precedence.or(other.precedence);
+        self.unbounded = self.unbounded.or(other.unbounded);
         self
     }
 

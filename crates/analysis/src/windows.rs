@@ -139,6 +139,8 @@ pub(crate) struct Part {
     pub(crate) prompt: Option<Offered>,
     /// What it sends while so much time passes in which it earns credit.
     pub(crate) credit: Option<Line>,
+    /// Its smallest frame, bits of the wire.
+    pub(crate) wire_min: u64,
     /// Why it sends more than is known.
     pub(crate) reason: u32,
 }
@@ -182,30 +184,6 @@ impl Windows {
     }
 }
 
-impl ClassWindows {
-    /// Of a class without a bound, for any arrivals.
-    pub(crate) fn without_bound(why: &Unbounded) -> Self {
-        Self {
-            is_open: true,
-            taken: Taken::nothing(),
-            above: Default::default(),
-            blocking_bits: 0,
-            unbounded: Some(why.clone()),
-            overload: why.clone(),
-            sent: None,
-            credit: CreditWindows {
-                unearned: Taken::nothing(),
-                blocked: Curve::zero(),
-                beside: Line::default(),
-                earning: Curve::default(),
-                same: 0,
-                gaps: Line::default(),
-                starts_slower: false,
-            },
-        }
-    }
-}
-
 impl CreditWindows {
     /// What a class sends within any window that sends so much while credit is earned.
     pub(crate) fn in_time(&self, sent: Line) -> Curve {
@@ -220,7 +198,7 @@ impl CreditWindows {
 
 impl Above {
     /// And what one more class sends.
-    fn add(&mut self, more: &Offered, reason: u32) {
+    pub(crate) fn add(&mut self, more: &Offered, reason: u32) {
         self.offered = self.offered.plus(more);
         if !more.shaped.is_known() && self.reason == NO_REASON {
             self.reason = reason;

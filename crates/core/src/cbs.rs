@@ -144,6 +144,22 @@ impl CreditBasedShaper {
         (self.line_end, self.transmit_end) = (line_end, charge_end);
     }
 
+    /// Until when the frame is charged that was started last.
+    #[must_use]
+    pub const fn charged_until(&self) -> Instant {
+        self.transmit_end
+    }
+
+    /// The frame that is sent is interrupted at `until`, at or after `settled`: it is charged up to there.
+    pub fn interrupt(&mut self, until: Instant) {
+        self.transmit_end = self.transmit_end.min(until);
+    }
+
+    /// The rest of a frame is charged from `now` on, just settled, whatever the credit; it has the line until `line_end`.
+    pub fn resume(&mut self, line_end: Instant, charge_end: Instant) {
+        (self.line_end, self.transmit_end) = (line_end, charge_end);
+    }
+
     /// Changes idleSlope at `now`.
     ///
     /// # Panics

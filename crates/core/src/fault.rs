@@ -149,6 +149,12 @@ pub enum PlantedFault {
     ClosedGatePasses,
     /// The octets of an interval are not given back when its entry is executed again.
     OctetsNotGivenBack,
+    /// A frame is cut behind its first octet. This and the next two are found by the search of preemption alone.
+    FragmentTooShort,
+    /// It is cut whatever is left of it.
+    LastFragmentTooShort,
+    /// A cut costs nothing on the line.
+    CutForNothing,
 }
 
 impl PlantedFault {
@@ -221,6 +227,9 @@ impl PlantedFault {
 
     /// Those of per-stream filtering and policing.
     pub const OF_FILTERING: [Self; 3] = [Self::MeterOpen, Self::ClosedGatePasses, Self::OctetsNotGivenBack];
+    /// Those of frame preemption.
+    pub const OF_PREEMPTION: [Self; 3] =
+        [Self::FragmentTooShort, Self::LastFragmentTooShort, Self::CutForNothing];
 
     /// Those of virtual links.
     pub const OF_VIRTUAL_LINKS: [Self; 6] = [

@@ -57,6 +57,7 @@ pub mod identification;
 mod octet_time;
 pub mod policing;
 pub mod port;
+pub mod preemption;
 pub mod priority;
 pub mod psfp;
 pub mod queue;
@@ -68,5 +69,5 @@ pub mod time_triggered;
 pub mod virtual_link;
 
 pub use octet_time::OctetTime;
-pub use port::{EgressPort, QueuedFrame, Selection};
+pub use port::{Cut, EgressPort, QueuedFrame, Selection};
 pub use priority::{Priority, TrafficClass, TrafficClassTable};

@@ -46,6 +46,14 @@ impl OctetTime {
         u64::try_from(ticks).expect("a duration of at most 2^64 ticks")
     }
 
+    /// The fewest octets that last for so many ticks, or longer.
+    #[must_use]
+    pub fn octets_ceil(self, ticks: u64) -> u64 {
+        let Some(before) = ticks.checked_sub(1) else { return 0 };
+        let octets = (u128::from(before) << FRACTION_BITS) / u128::from(self.0) + 1;
+        u64::try_from(octets).unwrap_or(u64::MAX)
+    }
+
     /// The duration of `octets`, rounded up, as a time in picoseconds.
     #[inline]
     #[must_use]
@@ -68,6 +76,18 @@ mod tests {
             let time = OctetTime::new(rate, PS).expect("a rate");
             for octets in [1, 64, 1_522, 9_018, 1 << 30] {
                 assert_eq!(time.duration_ceil(Bytes::new(octets)), rate.duration_ceil(Bits::new(octets * 8)));
+            }
+        }
+    }
+
+    #[test]
+    fn the_octets_of_a_time_are_the_fewest() {
+        for bps in [3, 33_000_000, 100_000_000, 999_999_999] {
+            let Some(time) = OctetTime::new(BitRate::from_bps(bps), PS) else { continue };
+            for ticks in [0, 1, 79_999, 80_000, 80_001, 123_456_789] {
+                let octets = time.octets_ceil(ticks);
+                assert!(time.ticks_ceil(octets) >= ticks);
+                assert!(octets == 0 || time.ticks_ceil(octets - 1) < ticks);
             }
         }
     }

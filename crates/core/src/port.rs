@@ -16,17 +16,21 @@ use crate::buffer::{QueueLimit, SharedBuffer};
 use crate::class::Class;
 use crate::gates::GatesConfig;
 use crate::harts::servers::{Choice, ServerConfig, Servers, ServersConfig};
+use crate::preemption::PreemptionConfig;
 use crate::queue::{LaneOrder, Waiting};
 use crate::time_triggered::dispatcher::DispatcherConfig;
 use crate::{OctetTime, TrafficClass};
 
 mod gated;
 mod integrated;
+mod merged;
+mod started;
 #[cfg(test)]
 mod test_frame;
 
 use gated::Gated;
 use integrated::Integrated;
+pub use started::Cut;
 
 /// The properties of a frame that a port uses; the rest is the driver's.
 pub trait QueuedFrame: Copy {
@@ -94,6 +98,8 @@ pub struct PortConfig {
     /// Gates of its classes. Then there are neither time-triggered traffic nor servers, and frames are not committed
     /// before the classes compete.
     pub gates: Option<GatesConfig>,
+    /// Its MAC merge sublayer, if it preempts frames. What is said of gates holds of it.
+    pub preemption: Option<PreemptionConfig>,
 }
 
 /// Octets on the wire that servers charge in addition to a frame: preamble and the least gap.
@@ -111,7 +117,7 @@ pub enum Discard {
 /// The result of a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Selection<F> {
-    /// Send this frame; the port is taken until [`EgressPort::busy_until`].
+    /// Send this frame, or what is left of it if it was interrupted; the port is taken until [`EgressPort::busy_until`].
     Transmit {
         /// The frame.
         frame: F,
@@ -170,8 +176,8 @@ pub struct EgressPort<F> {
 enum Arbiter<F> {
     /// Frames wait here and the classes but count.
     Servers(Servers<F>),
-    /// Gates (`port/gated.rs`).
-    Gates(Box<Gated>),
+    /// Gates (`port/gated.rs`), and what cuts frames behind them (`port/merged.rs`).
+    Gates(Box<Gated<F>>),
 }
 
 impl<F: QueuedFrame> EgressPort<F> {
@@ -179,14 +185,15 @@ impl<F: QueuedFrame> EgressPort<F> {
     ///
     /// # Panics
     /// If the rate is zero, or an idleSlope is zero or above the rate, or if time-triggered traffic is combined with
-    /// shapers or two stages, or gates with any of these or servers.
+    /// shapers or two stages, or gates or preemption with time-triggered traffic, two stages or servers.
     #[must_use]
     pub fn new(config: PortConfig) -> Self {
         let rate = config.rate;
         let shapes = config.two_stage || config.classes.iter().any(|class| class.idle_slope.is_some());
         assert!(config.dispatcher.is_none() || !shapes, "time-triggered traffic beside strict priority");
         let gated_alone = !config.two_stage && config.dispatcher.is_none() && config.servers.is_none();
-        assert!(config.gates.is_none() || gated_alone, "gates beside queues of classes");
+        let is_gated = config.gates.is_some() || config.preemption.is_some();
+        assert!(!is_gated || gated_alone, "gates and preemption beside queues of classes");
         let mask = |is_so: &dyn Fn(&ClassConfig) -> bool| {
             let bits =
                 config.classes.iter().enumerate().map(|(number, class)| u8::from(is_so(class)) << number);
@@ -208,7 +215,8 @@ impl<F: QueuedFrame> EgressPort<F> {
             arbiter: {
                 let servers = config.servers.map(|servers| Arbiter::Servers(Servers::new(servers)));
                 let slopes = || config.classes.each_ref().map(|class| class.idle_slope);
-                let gates = config.gates.map(|gates| Arbiter::Gates(Box::new(Gated::new(gates, slopes()))));
+                let gated = || Gated::new(config.gates, slopes(), config.preemption);
+                let gates = is_gated.then(gated).map(|gated| Arbiter::Gates(Box::new(gated)));
                 servers.or(gates).map(Box::new)
             },
             classes: config.classes.map(|class| Class::new(class, rate)),
@@ -331,11 +339,11 @@ impl<F: QueuedFrame> EgressPort<F> {
         if self.integrated.is_some() {
             return self.select_integrated(now);
         }
-        if now < self.busy_until {
-            return if self.occupied == 0 { Selection::Idle } else { Selection::Wait(self.busy_until) };
-        }
         if self.arbiter.is_some() {
             return self.select_of_arbiter(now);
+        }
+        if now < self.busy_until {
+            return if self.occupied == 0 { Selection::Idle } else { Selection::Wait(self.busy_until) };
         }
         let mut wake = None;
         let mut left = self.occupied;
@@ -582,9 +590,13 @@ impl<F: QueuedFrame> EgressPort<F> {
         }
     }
 
-    /// The selection of the arbiter at `now`, with the line free.
+    /// The selection of the arbiter at `now`.
     #[cold]
     fn select_of_arbiter(&mut self, now: Instant) -> Selection<F> {
+        if now < self.busy_until {
+            let waits = self.occupied != 0 || self.interrupted().is_some();
+            return if waits { Selection::Wait(self.busy_until) } else { Selection::Idle };
+        }
         match self.arbiter.as_deref() {
             Some(Arbiter::Gates(_)) => self.select_gated(now),
             _ => self.select_of_servers(now),

@@ -29,6 +29,7 @@ fn config(rate: BitRate) -> PortConfig {
         credit_charged_overhead: Bytes::MEDIA_OVERHEAD,
         servers: None,
         gates: None,
+        preemption: None,
     }
 }
 

@@ -69,6 +69,7 @@ impl Network {
         let dispatcher = self.dispatcher_config(index, rate);
         let servers = self.port_servers(index);
         let gates = self.gates_config(index);
+        let preemption = self.preemption_config(index);
         Some(PortConfig {
             rate,
             classes,
@@ -78,6 +79,7 @@ impl Network {
             dispatcher,
             servers,
             gates,
+            preemption,
         })
     }
 

@@ -42,6 +42,7 @@ mod identification;
 mod load;
 pub mod network;
 mod parse;
+pub mod preemption;
 pub mod psfp;
 mod resolve;
 pub mod section;

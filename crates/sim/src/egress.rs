@@ -17,6 +17,7 @@ use crate::protocols::Leaving;
 use crate::recorder::{Recorder, Transmission};
 use crate::result::DropReason;
 use crate::stages::Passage;
+use crate::started::LastPart;
 
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// Puts a frame into the queue of the port of `hop`.
@@ -104,8 +105,8 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             return self.enqueue_over(port_index, local, (hop_index, eligible), handle);
         }
         let entity = self.first_port + port_index;
-        if PLUGGED && port.egress.is_integrated() {
-            return self.arm_integrated(port_index);
+        if PLUGGED && port.egress.is_watched() {
+            return self.arm_watched(port_index);
         }
         if port.egress.busy_until() > local {
             if !armed {
@@ -144,8 +145,8 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     #[cold]
     pub(crate) fn ask(&mut self, port_index: u32) {
         let port = self.ports[port_index as usize].as_ref().expect("a port that is asked is connected");
-        if PLUGGED && port.egress.is_integrated() {
-            return self.arm_integrated(port_index);
+        if PLUGGED && port.egress.is_watched() {
+            return self.arm_watched(port_index);
         }
         self.agenda.set(self.first_port + port_index, self.now);
     }
@@ -153,7 +154,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// Polls a port, and arms its next wake-up.
     #[inline]
     pub(crate) fn service(&mut self, port_index: u32) {
-        if PLUGGED && self.serve_under_way(port_index) {
+        if PLUGGED && self.serve_started(port_index) {
             return;
         }
         let port = self.ports[port_index as usize].as_ref().expect("an armed port is connected");
@@ -168,11 +169,24 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         match port.egress.select(local) {
             Selection::Transmit { frame, held } => {
                 let busy_until = port.clock.true_at(port.egress.busy_until());
-                let waits = !port.egress.is_empty();
-                if PLUGGED && port.egress.may_cut() {
-                    return self.begin_under_way(port_index, frame, held, busy_until);
+                let waits = !port.egress.is_empty() || PLUGGED && port.egress.started().is_some();
+                if PLUGGED && port.egress.may_change() {
+                    return self.begin(port_index, frame, held, busy_until);
                 }
-                self.transmit(port_index, frame, held, self.now, busy_until);
+                if PLUGGED && let Some(started) = self.resumed(port_index) {
+                    let port = self.ports[port_index as usize].as_ref().expect("it was just served");
+                    let rest = port.egress.started().map_or(0, |started| u64::from(started.rest()));
+                    let last_part = started.goes_on(self.now, rest);
+                    self.transmit(
+                        port_index,
+                        frame,
+                        started.held,
+                        (started.selected, busy_until),
+                        Some(last_part),
+                    );
+                } else {
+                    self.transmit(port_index, frame, held, (self.now, busy_until), None);
+                }
                 if waits || self.driver != Driver::Eliding {
                     self.agenda.set(entity, busy_until);
                 } else {
@@ -191,15 +205,16 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         }
     }
 
-    /// Sends a frame that was selected at `selected`: computes when the next node receives it, and puts it into the ring of the link.
+    /// Sends a frame that was selected at `selected`: computes when the next node receives it, and puts it into the ring of the link. Of a frame that
+    /// was sent in parts the last one is in transmission.
     #[inline]
     pub(crate) fn transmit(
         &mut self,
         port_index: u32,
         frame: Handle,
         held: Duration,
-        selected: SimTime,
-        busy_until: SimTime,
+        (selected, busy_until): (SimTime, SimTime),
+        last_part: Option<LastPart>,
     ) {
         self.order.leave(self.network, &self.plan, self.slab.get(frame.slot), frame.slot);
         let port = self.ports[port_index as usize].as_mut().expect("it was just served");
@@ -219,13 +234,17 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         };
         // The last bit leaves before the gap, and not before it was received, whatever the clocks of a cut-through frame compute.
         let last = SimTime::from_ps(end.as_ps() - port.gap.as_ps()).max(start).max(slot.received);
-        let received = link.reception(start, last);
+        let received = link.reception(last_part.map_or(start, |part| part.begun), last);
         if link.errs {
-            slot.marks.corrupt(link.corrupts(octets * 8));
+            slot.marks.corrupt(link.corrupts(last_part.map_or(octets, |part| part.octets) * 8));
         }
         let line = port.link;
         if PLUGGED {
             let &mut Slot { stream, number, hop, received: came, .. } = slot;
+            if port.egress.is_merging() {
+                let begun = last_part.map_or(start, |part| part.begun);
+                self.last_part_sent(port_index, frame.slot, (begun, end), octets);
+            }
             if self.carries_octets(stream) {
                 let flight = received.since(last);
                 self.octets_leave(Leaving { stream, number, hop, link: line, came, start, flight });
@@ -237,7 +256,11 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         // A time-triggered frame waits for its point, and by shuffling for the frame under way.
         let timed = PLUGGED && self.plan.hops[slot.hop as usize].flags.has(HopFlags::TIME_TRIGGERED);
         let held = if timed { selected.saturating_since(slot.queued) } else { held + slot.held_before };
-        let parts = delay_parts(slot, selected, held, start, last, received);
+        let mut parts = delay_parts(slot, selected, held, start, last, received);
+        if let Some(part) = last_part {
+            parts.transmission = parts.transmission - part.off_line;
+            parts.queueing += part.off_line;
+        }
         self.statistics.passed(slot.hop, slot.created, received.since(slot.received), &parts);
         if self.recorder.takes_transmissions() {
             self.recorder.transmitted(&Transmission {

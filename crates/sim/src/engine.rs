@@ -298,6 +298,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         self.observe_network_time();
         let network_time = self.network_time_observation();
         let gates = if PLUGGED { self.gates_observation() } else { None };
+        let preemption = if PLUGGED { self.preemption_observation() } else { None };
         let (on_lines, in_hosts) = self.rings.split_at(self.links.len());
         let on_lines = on_lines.iter().flat_map(|ring| ring.iter(&self.slab));
         let in_hosts = in_hosts.iter().flat_map(|ring| ring.iter(&self.slab));
@@ -349,6 +350,9 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         };
         if let Some(gates) = gates {
             observation.mechanisms.add(gates);
+        }
+        if let Some(preemption) = preemption {
+            observation.mechanisms.add(preemption);
         }
         if let Some((stacks, applications, controls, receptions)) = machines {
             receptions.finish(self.now, &self.nodes, &mut observation);

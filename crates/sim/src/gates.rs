@@ -68,7 +68,9 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
 
     /// Polls a port with gates and waiting frames after its time has changed.
     pub(crate) fn ask_gated(&mut self, port: u32) {
-        let waits = |state: &PortState| state.egress.is_gated() && !state.egress.is_empty();
+        let waits = |state: &PortState| {
+            state.egress.is_gated() && (!state.egress.is_empty() || state.egress.started().is_some())
+        };
         if self.ports[port as usize].as_ref().is_some_and(waits) {
             self.ask(port);
         }

@@ -31,6 +31,7 @@ mod options;
 mod order;
 mod plan;
 mod plugged;
+mod preemption;
 mod protocols;
 mod psfp;
 mod random;
@@ -45,6 +46,7 @@ mod source;
 mod srp;
 mod stages;
 mod stamps;
+mod started;
 mod statistics;
 mod talker;
 mod tdma;
@@ -70,8 +72,9 @@ pub use harts::{
 };
 pub use network_time::{NetworkTimeObservation, NodeTime};
 pub use options::{Driver, HartsTest, Options, Progress, StreamPart};
+pub use preemption::{PortPreemptionObservation, PreemptionObservation};
 pub use psfp::{BridgeFiltersObservation, StreamFiltersObservation, StreamGateObservation};
-pub use recorder::{Contents, NoRecorder, Recorder, Transmission};
+pub use recorder::{Contents, NoRecorder, Recorder, SentPart, Transmission};
 pub use refusal::{Late, Limit, Refusal};
 pub use request_outcome::RequestOutcome;
 pub use result::{

@@ -16,8 +16,10 @@ use crate::engine::Engine;
 use crate::frame::Slot;
 use crate::host_stacks::HostStacks;
 use crate::mechanisms::{self, Given};
+use crate::preemption::Receivers;
 use crate::reception::Receptions;
 use crate::recorder::Recorder;
+use crate::started::StartedFrames;
 use crate::time_triggered::Timed;
 
 /// Whether a network has anything of this.
@@ -26,6 +28,7 @@ pub(crate) fn is_wanted(network: &Network) -> bool {
     mechanisms::are_there(network)
         || network.time_triggered.is_some()
         || network.has_gates()
+        || network.has_preemption()
         || network.hosts.iter().any(|host| !host.stacks.stacks.is_empty())
         || network.streams.iter().any(|stream| {
             stream.datagrams.is_some()
@@ -53,6 +56,10 @@ pub(crate) struct Plugged<'n> {
     pub(crate) receptions: Receptions,
     /// Time-triggered virtual links, if there are any.
     pub(crate) timed: Option<Timed>,
+    /// Frames that ports have begun and may still cut.
+    pub(crate) started: StartedFrames,
+    /// The receiving sides of links whose frames may come in parts.
+    pub(crate) receivers: Receivers,
 }
 
 impl<'n> Plugged<'n> {
@@ -73,6 +80,8 @@ impl<'n> Plugged<'n> {
             cycles: None,
             receptions: mechanisms::at_receptions(network),
             timed: network.time_triggered.as_ref().map(|settings| Timed::new(network, settings, seed)),
+            started: StartedFrames::new(network.ports.len()),
+            receivers: Receivers::new(network),
         }
     }
 
@@ -83,7 +92,7 @@ impl<'n> Plugged<'n> {
 
     /// Frames that ports may cut, by their places in the slab.
     pub(crate) fn under_way(&self) -> impl Iterator<Item = u32> + '_ {
-        self.timed.iter().flat_map(Timed::waiting)
+        self.started.places()
     }
 }
 

@@ -4,6 +4,7 @@ use std::any::Any;
 
 use tautwire_core::control::Addresses;
 use tautwire_core::gptp::DisciplinedClock;
+use tautwire_core::preemption::MPacket;
 use tautwire_model::Network;
 use tautwire_observe::DelayParts;
 use tautwire_units::Duration;
@@ -41,6 +42,31 @@ pub struct Transmission {
     pub hop: u32,
     /// Octets, destination to FCS.
     pub octets: u32,
+}
+
+/// An mPacket: a frame, or a part of one, as a port sends it that may cut frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SentPart {
+    /// When the first bit of its preamble left.
+    pub start: SimTime,
+    /// When the line was free for the next one.
+    pub end: SimTime,
+    /// Sending port.
+    pub port: u32,
+    /// Stream.
+    pub stream: u32,
+    /// Number of the frame within its stream.
+    pub number: u32,
+    /// Hop within its stream.
+    pub hop: u32,
+    /// How it begins.
+    pub mpacket: MPacket,
+    /// Octets of the frame before it.
+    pub offset: u32,
+    /// Octets of the frame in it.
+    pub octets: u32,
+    /// Whether the frame ends with it.
+    pub is_last: bool,
 }
 
 /// The contents of a protocol's frame.
@@ -95,6 +121,11 @@ pub trait Recorder {
     /// gPTP has corrected the clock that a node's applications see.
     fn disciplined(&mut self, node: u32, clock: DisciplinedClock) {
         let _ = (node, clock);
+    }
+
+    /// An mPacket of a port that may cut frames, when its end is known: the last of a frame before its transmission is recorded.
+    fn part_sent(&mut self, part: &SentPart) {
+        let _ = part;
     }
 
     /// A transmission was decided; recorded at its start, with its complete future.

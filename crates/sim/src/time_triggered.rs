@@ -1,10 +1,10 @@
-//! Time-triggered virtual links in a run: network time, dispatch, acceptance, frames that are cut.
+//! Time-triggered virtual links in a run: network time, dispatch, acceptance.
 //!
 //! The slots are part of the ports (`tautwire-core`); this file gives them the corrections of their nodes' clocks: at
 //! the beginning of every integration cycle each node's network time is set anew, at most so far from true time that
 //! it stays within half of the precision until the next one; or protocol control frames set it (`as6802`). An
-//! application that follows network time releases nothing while its node has none. A frame that may be cut counts as
-//! in transmission until its last bit is out, and only then enters the link.
+//! application that follows network time releases nothing while its node has none. Frames that are cut:
+//! `started.rs`.
 
 use tautwire_core::TrafficClass;
 use tautwire_core::gates::GateTime;
@@ -46,20 +46,7 @@ pub(crate) struct Timed {
     windows: Vec<Option<Window>>,
     /// Per node: streams whose applications follow network time.
     locked: Vec<Vec<u32>>,
-    /// Per port: the frame under way, if it may be cut.
-    under_way: Vec<Option<UnderWay>>,
     random: Random,
-}
-
-/// A frame that may be cut.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct UnderWay {
-    frame: Handle,
-    held: Duration,
-    selected: SimTime,
-    /// When its last bit is out.
-    last: SimTime,
-    busy_until: SimTime,
 }
 
 /// Whether the application of a stream follows network time.
@@ -106,7 +93,6 @@ impl Timed {
             slots,
             windows,
             locked: (0..network.nodes.len()).map(locked).collect(),
-            under_way: vec![None; network.ports.len()],
             random: Random::new(seed, Purpose::NetworkTime, 0),
         }
     }
@@ -114,11 +100,6 @@ impl Timed {
     /// When the clocks are corrected next.
     pub(crate) fn next(&self) -> SimTime {
         self.next
-    }
-
-    /// Frames that may be cut, by their places in the slab.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> + '_ {
-        self.under_way.iter().flatten().map(|under_way| under_way.frame.slot)
     }
 
     /// Whether a node has network time.
@@ -202,7 +183,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             if state.egress.is_gated() {
                 self.ask_gated(port);
             } else if state.egress.is_integrated() && !state.egress.is_empty() {
-                self.arm_integrated(port);
+                self.arm_watched(port);
             }
         }
         for stream in locked {
@@ -235,7 +216,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             }
             // Slots block no frame any more.
             if waits {
-                self.arm_integrated(port);
+                self.arm_watched(port);
             }
         }
     }
@@ -295,84 +276,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             Held::Unsynchronised => return self.drop_frame(place, DropReason::Unsynchronised),
             Held::Full => return self.drop_frame(place, DropReason::QueueFull),
         }
-        self.arm_integrated(port_index);
-    }
-
-    /// Arms a port that has something to do.
-    pub(crate) fn arm_integrated(&mut self, port_index: u32) {
-        let port = self.ports[port_index as usize].as_ref().expect("an armed port is connected");
-        let local = port.clock.local(self.now);
-        let under_way = self.timed().and_then(|timed| timed.under_way[port_index as usize]);
-        let time = match under_way {
-            Some(under_way) => {
-                let look = port.egress.next_look().map(|at| port.clock.true_at(at));
-                look.map_or(under_way.last, |look| look.min(under_way.last)).max(self.now)
-            }
-            None if port.egress.busy_until() > local => port.clock.true_at(port.egress.busy_until()),
-            None => self.now,
-        };
-        self.agenda.set(self.first_port + port_index, time);
-    }
-
-    /// Notes a frame that may be cut; its transmission is known when its last bit is out.
-    pub(crate) fn begin_under_way(
-        &mut self,
-        port_index: u32,
-        frame: Handle,
-        held: Duration,
-        busy_until: SimTime,
-    ) {
-        let gap = self.ports[port_index as usize].as_ref().map_or(Duration::ZERO, |port| port.gap);
-        let selected = self.now;
-        let last = SimTime::from_ps(busy_until.as_ps() - gap.as_ps()).max(selected);
-        if let Some(timed) = self.timed_mut() {
-            timed.under_way[port_index as usize] = Some(UnderWay { frame, held, selected, last, busy_until });
-        }
-        self.arm_integrated(port_index);
-    }
-
-    /// Looks at the frame under way of a port; false if there is none that may be cut.
-    pub(crate) fn serve_under_way(&mut self, port_index: u32) -> bool {
-        let now = self.now;
-        let Some(slot) = self.timed_mut().map(|timed| &mut timed.under_way[port_index as usize]) else {
-            return false;
-        };
-        let Some(under_way) = *slot else { return false };
-        if now >= under_way.last {
-            *slot = None;
-            self.transmit(
-                port_index,
-                under_way.frame,
-                under_way.held,
-                under_way.selected,
-                under_way.busy_until,
-            );
-            let waits = self.ports[port_index as usize].as_ref().is_some_and(|port| !port.egress.is_empty());
-            let entity = self.first_port + port_index;
-            if waits {
-                self.agenda.set(entity, under_way.busy_until.max(now));
-            } else {
-                self.agenda.clear(entity);
-            }
-            return true;
-        }
-        let port = self.ports[port_index as usize].as_mut().expect("it sends a frame");
-        if port.egress.cut(port.clock.local(now)).is_some() {
-            // What of it is out will be dropped by its receiver; the frame itself waits again.
-            if let Some(timed) = self.timed_mut() {
-                timed.under_way[port_index as usize] = None;
-            }
-        }
-        self.arm_integrated(port_index);
-        true
-    }
-
-    /// The link of a port is cut, or its node stops: the frame under way is lost.
-    pub(crate) fn lose_under_way(&mut self, port_index: u32, reason: DropReason) {
-        let under_way = self.timed_mut().and_then(|timed| timed.under_way[port_index as usize].take());
-        if let Some(under_way) = under_way {
-            self.drop_frame(under_way.frame.slot, reason);
-        }
+        self.arm_watched(port_index);
     }
 
     /// Whether the bridge at the end of a hop listens to a frame that it also passes on.

@@ -198,7 +198,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
 
     fn flush_port(&mut self, port: u32, reason: DropReason) {
         if PLUGGED {
-            self.lose_under_way(port, reason);
+            self.lose_started(port, reason);
         }
         let Some(state) = &mut self.ports[port as usize] else { return };
         let now = state.clock.local(self.now);

@@ -30,20 +30,22 @@ pub(super) fn hop(analysis: &mut Analysis<'_>, number: u32, bounds: HopBounds) -
     let bound = class.bound(analysis.plan.port(entry.port), entry.lane, entry.frame_min);
     let network = analysis.plan.network;
     let plan = analysis.plan.port(entry.port);
-    let parts = |wanted: fn(u8, u8) -> bool| parts(analysis, &arriving, &entry, wanted);
-    let mut higher = parts(|other, own| other > own);
+    let parts = |wanted: &dyn Fn(u8, u8) -> bool| parts(analysis, &arriving, &entry, wanted);
+    let goes_before = |other: u8, own: u8| plan.goes_before(usize::from(other), usize::from(own));
+    let mut higher = parts(&goes_before);
     higher.extend(taken(plan, usize::from(entry.class)));
-    let mut same = parts(|other, own| other == own);
+    let mut same = parts(&|other, own| other == own);
     let mut lower = lower_frames(analysis, &arriving, &entry);
     if let Some((control, line, bits)) = plan.control {
         let name = "network control".to_owned();
         let rate = Some(BitRate::from_bps(line.rate));
         let own = usize::from(entry.class);
-        if control < own {
-            lower.push(Part { name, bits: Some(Bits::new(bits)), rate: None });
+        let blocks = plan.blocks((control, bits), own);
+        if blocks > 0 {
+            lower.push(Part { name, bits: Some(Bits::new(blocks)), rate: None });
         } else {
             let part = Part { name, bits: integral_bits(line), rate };
-            if control > own { higher.push(part) } else { same.push(part) }
+            if control == own { same.push(part) } else { higher.push(part) }
         }
     }
     lower.retain(|part| part.bits.is_some_and(|bits| bits.get() <= class.blocking_bits));
@@ -54,6 +56,11 @@ pub(super) fn hop(analysis: &mut Analysis<'_>, number: u32, bounds: HopBounds) -
             (windows.credit_formula, windows.source)
         }
         Some(windows) if bounds.delay.is_ok() => (windows.formula, windows.source),
+        None if bounds.delay.is_ok() && class.credit_max.is_none() && plan.precedence().is_some() => {
+            let precedence = plan.precedence().expect("looked at");
+            let is_cut = precedence.is_cut(usize::from(entry.class));
+            (precedence.formulas[usize::from(is_cut)], precedence.source)
+        }
         _ => formula(bounds.method),
     };
     HopExplanation {
@@ -136,7 +143,7 @@ fn parts(
     analysis: &Analysis<'_>,
     arriving: &[Arriving],
     own: &Entry,
-    wanted: fn(u8, u8) -> bool,
+    wanted: &dyn Fn(u8, u8) -> bool,
 ) -> Vec<Part> {
     let network = analysis.plan.network;
     let deviation = analysis.plan.port(own.port).deviation;
@@ -180,12 +187,16 @@ fn outside(windows: &Windows, plan: &PortPlan, class: usize) -> Option<Part> {
 }
 
 fn lower_frames(analysis: &Analysis<'_>, arriving: &[Arriving], own: &Entry) -> Vec<Part> {
+    let plan = analysis.plan.port(own.port);
     let entries = arriving.iter().map(|arriving| &analysis.plan.entries[arriving.entry as usize]);
     entries
-        .filter(|entry| entry.class < own.class)
-        .map(|entry| Part {
+        .map(|entry| {
+            (entry, plan.blocks((usize::from(entry.class), entry.wire_max()), usize::from(own.class)))
+        })
+        .filter(|(_, bits)| *bits > 0)
+        .map(|(entry, bits)| Part {
             name: analysis.plan.network.streams[entry.stream as usize].name.clone(),
-            bits: Some(Bits::new(entry.wire_max())),
+            bits: Some(Bits::new(bits)),
             rate: None,
         })
         .collect()

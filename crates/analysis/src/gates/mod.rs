@@ -54,7 +54,7 @@ impl Service for ScheduledPorts {
         let gates = plan.network.gates(PortIndex(port))?;
         let line = plan.ports[port as usize].as_ref()?;
         let windows = Some(Box::new(windows(plan, (port, line), gates)));
-        Some(Served { carried: Default::default(), taken: Vec::new(), windows })
+        Some(Served { windows, ..Served::default() })
     }
 
     fn by_instants(&self, analysis: &Analysis<'_>) -> Vec<(u32, ByInstants)> {

@@ -102,7 +102,7 @@ mod tests {
             let closed = Line { burst: bits(line) * MICRO, rate };
             let of = |class| if class == self.class { Curve::least_of([closed]) } else { Curve::zero() };
             let taken = vec![("a closed gate", core::array::from_fn(of))];
-            Some(Served { carried: Default::default(), taken, windows: None })
+            Some(Served { taken, ..Served::default() })
         }
 
         fn overflows(&self, _plan: &Plan<'_>, _found: &mut Vec<Overflow>) {}

@@ -22,7 +22,6 @@ use self::reasons::VARIES;
 use crate::loss::Overflow;
 use crate::plan::Plan;
 use crate::service::{Carried, Served, Service, ServiceKind, Words};
-use crate::windows::{ClassWindows, Windows};
 
 /// The mechanism.
 pub(crate) struct StreamFilters;
@@ -63,14 +62,7 @@ impl Service for Varying {
     fn port(&self, plan: &Plan<'_>, port: u32) -> Option<Served> {
         plan.ports[port as usize].as_ref().filter(|_| self.0[port as usize])?;
         let why = VARIES.at(PortIndex(port));
-        let windows = Windows {
-            classes: std::array::from_fn(|_| ClassWindows::without_bound(&why)),
-            name: "internal priorities that change",
-            formula: "none",
-            credit_formula: "none",
-            source: "802.1Q-2022 8.6.5.4",
-        };
-        Some(Served { carried: Default::default(), taken: Vec::new(), windows: Some(Box::new(windows)) })
+        Some(Served { unbounded: Some(why), ..Served::default() })
     }
 
     fn overflows(&self, _plan: &Plan<'_>, _found: &mut Vec<Overflow>) {}

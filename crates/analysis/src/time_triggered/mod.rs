@@ -92,7 +92,7 @@ impl Service for Timed {
         let taken = windows::taken(plan, self, port, class)?;
         let mut carried: [Option<ClassBounds>; 8] = Default::default();
         carried[class] = Some(self.class_bounds(plan, port, class));
-        Some(Served { carried, taken: vec![("slots of time-triggered links", taken)], windows: None })
+        Some(Served { carried, taken: vec![("slots of time-triggered links", taken)], ..Served::default() })
     }
 
     fn overflows(&self, plan: &Plan<'_>, found: &mut Vec<Overflow>) {

@@ -13,7 +13,7 @@ use alloc::boxed::Box;
 
 use tautwire_units::{Duration, Instant};
 
-use super::{GateParameters, GateTime};
+use super::{GateParameters, GateTime, Operation};
 
 /// The gates of a port.
 #[derive(Clone, Debug)]
@@ -31,14 +31,20 @@ pub struct Gates {
     change_errors: u64,
     /// When the list that runs began.
     change_time: Option<Instant>,
+    /// Whether the entries that were executed ask the MAC to hold preemptable frames (HoldRequest), and when they let them go last.
+    holds: bool,
+    released: Option<Instant>,
+    hold_count: u64,
 }
 
 /// A list as it runs.
 #[derive(Clone, Debug)]
 struct List {
     parameters: GateParameters,
-    /// From the start of a cycle to the end of each entry, and its states; the last one ends with the cycle.
-    ends: Box<[(u64, u8)]>,
+    /// From the start of a cycle to the end of each entry, its states and its operation; the last one ends with the cycle.
+    ends: Box<[(u64, u8, Operation)]>,
+    /// Whether an entry makes the MAC hold frames or release them.
+    has_operations: bool,
     /// Bit *n*: the gate of class *n* is always open, or ever.
     always: u8,
     ever: u8,
@@ -75,6 +81,7 @@ struct Position {
     changes: bool,
     entry: usize,
     states: u8,
+    operation: Operation,
     /// When the next entry is executed, the device's ticks included.
     until: Instant,
     /// Whether that is the start of the next cycle.
@@ -92,6 +99,15 @@ pub enum Fit {
     Never,
 }
 
+/// How long before an entry a MAC gets the request to hold, and how long it needs after a release (IEEE Std 802.1Q-2022, 12.30.1.2 and 12.30.1.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct HoldAdvances {
+    /// From the request to hold preemptable frames to the entry that says so: none is on the line then (holdAdvance).
+    pub hold: Duration,
+    /// From the entry that lets them go until the MAC goes on (releaseAdvance).
+    pub release: Duration,
+}
+
 impl List {
     fn new(parameters: GateParameters) -> Self {
         assert!(!parameters.control_list.is_empty(), "a list has an entry");
@@ -107,12 +123,13 @@ impl List {
             always &= entry.gate_states;
             ever |= if end < cycle { entry.gate_states } else { 0 };
             end = end.saturating_add(entry.time_interval.as_ps());
-            ends.push((end, entry.gate_states));
+            ends.push((end, entry.gate_states, entry.operation));
         }
+        let has_operations = ends.iter().any(|(.., operation)| *operation != Operation::SetGateStates);
         if let Some(last) = ends.last_mut() {
             last.0 = u64::MAX;
         }
-        Self { always, ever, ends: ends.into_boxed_slice(), parameters }
+        Self { always, ever, has_operations, ends: ends.into_boxed_slice(), parameters }
     }
 
     /// When a cycle begins.
@@ -133,8 +150,16 @@ impl Gates {
     /// If the list has no entry, or its cycle is shorter than a tick.
     #[must_use]
     pub fn new(admin_gate_states: u8, parameters: GateParameters, tick: Duration) -> Self {
-        let mut gates = Self {
-            admin_gate_states,
+        let mut gates = Self { tick: tick.as_ps().max(1), ..Self::without_list(admin_gate_states) };
+        gates.change(Instant::ZERO, parameters);
+        gates
+    }
+
+    /// Gates that stay as they are: of a port that has no list.
+    #[must_use]
+    pub const fn without_list(states: u8) -> Self {
+        Self {
+            admin_gate_states: states,
             oper: None,
             pending: None,
             at: Position {
@@ -144,26 +169,35 @@ impl Gates {
                 next: Instant::MAX,
                 changes: true,
                 entry: 0,
-                states: admin_gate_states,
+                states,
+                operation: Operation::SetGateStates,
                 until: Instant::MAX,
                 is_last: true,
             },
             time: GateTime::Own,
-            tick: tick.as_ps().max(1),
+            tick: 1,
             change_errors: 0,
             change_time: None,
-        };
-        gates.change(Instant::ZERO, parameters);
-        gates
+            holds: false,
+            released: None,
+            hold_count: 0,
+        }
+    }
+
+    /// Whether there is a list.
+    #[must_use]
+    pub const fn has_list(&self) -> bool {
+        self.oper.is_some() || self.pending.is_some()
     }
 
     /// The node starts when its clock reads `now`: no list runs, and that of the last change is set anew.
     pub fn start(&mut self, now: Instant) {
         let last = self.pending.take().map(|pending| pending.list).or(self.oper.take());
-        let parameters = last.expect("gates have a list").parameters;
         self.at = self.before(Instant::MAX);
-        self.change_time = None;
-        self.change(now, parameters);
+        (self.change_time, self.holds, self.released) = (None, false, None);
+        if let Some(last) = last {
+            self.change(now, last.parameters);
+        }
     }
 
     /// A new list is set at `now`, up to which all edges are crossed (SetConfigChangeTime, 8.6.9.3.1).
@@ -235,8 +269,65 @@ impl Gates {
             self.oper = self.pending.take().map(|pending| pending.list);
             self.change_time = Some(at.start);
         }
+        match at.operation {
+            Operation::SetGateStates => {}
+            Operation::SetAndHoldMac => {
+                self.hold_count += u64::from(!self.holds);
+                self.holds = true;
+            }
+            Operation::SetAndReleaseMac => {
+                self.released = if self.holds { Some(self.edge()) } else { self.released };
+                self.holds = false;
+            }
+        }
         self.at = at;
         changes
+    }
+
+    /// Whether preemptable frames are held at `now`, when all edges up to it are crossed, by a MAC that gets the request `advances.hold`
+    /// before an entry that says so, and needs `advances.release` to go on behind one that lets them go. And when that may be otherwise: to be asked
+    /// again then, or earlier.
+    #[must_use]
+    pub fn hold(&self, now: Instant, advances: HoldAdvances) -> (bool, Instant) {
+        let resumes =
+            self.released.map_or(Instant::ZERO, |released| released.saturating_add(advances.release));
+        if !self.has_operations() {
+            return if resumes > now && !self.holds { (true, resumes) } else { (self.holds, Instant::MAX) };
+        }
+        let lists = self.oper.iter().chain(self.pending.as_ref().map(|pending| &pending.list));
+        let mut left = 2 * lists.map(|list| list.ends.len()).sum::<usize>() + 2;
+        let mut at = self.at;
+        while left > 0 && at.until < Instant::MAX {
+            let due = self.time.first(at.until);
+            at = self.after(at);
+            match at.operation {
+                Operation::SetAndReleaseMac if self.holds => return (true, due),
+                Operation::SetAndHoldMac if !self.holds => {
+                    let from = Instant::from_ps(due.as_ps().saturating_sub(advances.hold.as_ps()));
+                    return match resumes > now {
+                        _ if from <= now => (true, due),
+                        true => (true, resumes.min(from)),
+                        false => (false, from),
+                    };
+                }
+                _ => {}
+            }
+            left -= 1;
+        }
+        if resumes > now && !self.holds { (true, resumes) } else { (self.holds, Instant::MAX) }
+    }
+
+    /// Whether an entry makes the MAC hold frames or release them.
+    #[must_use]
+    pub fn has_operations(&self) -> bool {
+        let mut lists = self.oper.iter().chain(self.pending.as_ref().map(|pending| &pending.list));
+        lists.any(|list| list.has_operations)
+    }
+
+    /// How often the MAC was asked to hold preemptable frames while it did not (HoldCount, IEEE Std 802.3-2022, 30.14.1.13).
+    #[must_use]
+    pub const fn hold_count(&self) -> u64 {
+        self.hold_count
     }
 
     /// Leaves out cycles that have passed by `now`, where nothing was to be done in them.
@@ -257,7 +348,21 @@ impl Gates {
     /// When a frame of a class may start that needs its gate open for `need` from then on, when all edges up to `now` are crossed.
     #[must_use]
     pub fn fit(&self, class: usize, now: Instant, need: Duration) -> Fit {
-        let (mut at, mut from) = (self.at, now);
+        self.fit_at(self.at, class, now, need)
+    }
+
+    /// The same of a frame that starts at `later` at the earliest, up to which edges may still be ahead.
+    #[must_use]
+    pub fn fit_later(&self, class: usize, later: Instant, need: Duration) -> Fit {
+        let mut at = self.at;
+        while at.until < Instant::MAX && self.time.first(at.until) <= later {
+            at = self.after(at);
+        }
+        self.fit_at(at, class, later, need)
+    }
+
+    fn fit_at(&self, mut at: Position, class: usize, now: Instant, need: Duration) -> Fit {
+        let mut from = now;
         // A frame that starts needs the open gate for an instant.
         let need = need.max(Duration::from_ps(1));
         // Every interval of a cycle is seen once, whatever comes next.
@@ -349,6 +454,9 @@ impl Gates {
     fn close(&self, mut at: Position, class: usize, until: Instant) -> (Instant, Position) {
         loop {
             let mut ends = at.until;
+            if ends == Instant::MAX {
+                return (ends, at);
+            }
             let always = self.list(at.running).is_some_and(|list| list.always >> class & 1 == 1);
             if always && !at.changes {
                 // It is open up to the change, which may come before the cycle is over.
@@ -414,6 +522,7 @@ impl Gates {
             changes: true,
             entry: 0,
             states,
+            operation: Operation::SetGateStates,
             until,
             is_last: true,
         }
@@ -450,11 +559,11 @@ impl Gates {
         entry: usize,
     ) -> Position {
         let list = self.list(running).expect("a list that runs");
-        let (end, states) = list.ends[entry];
+        let (end, states, operation) = list.ends[entry];
         let end = start.saturating_add(Duration::from_ps(end));
         let is_last = end >= next;
         let until = self.ticked(end.min(next));
-        Position { running, cycle, start, next, changes, entry, states, until, is_last }
+        Position { running, cycle, start, next, changes, entry, states, operation, until, is_last }
     }
 
     /// The first tick at or after a time.

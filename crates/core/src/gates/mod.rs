@@ -12,7 +12,7 @@ use core::fmt;
 
 use tautwire_units::{BitRate, Duration, Instant};
 
-pub use machine::{Fit, Gates};
+pub use machine::{Fit, Gates, HoldAdvances};
 pub use time::GateTime;
 
 /// A cycle time: a fraction of a picosecond's multiples, above zero.

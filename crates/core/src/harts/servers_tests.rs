@@ -47,6 +47,7 @@ fn port(servers: Vec<ServerConfig>) -> EgressPort<Frame> {
         dispatcher: None,
         servers: Some(config),
         gates: None,
+        preemption: None,
     })
 }
 

@@ -5,26 +5,31 @@
 //! updated edge by edge, so between two edges each credit-based class has one slope; a class waits for the instant at
 //! which its frame may start, and for edges while its credit is below zero. Not here: which gates are open (`gates/`).
 
+use alloc::boxed::Box;
+
 use tautwire_units::{BitRate, Duration, Instant};
 
 use super::{Arbiter, EgressPort, QueuedFrame, Selection};
 use crate::TrafficClass;
 use crate::gates::{Fit, GateParameters, GateTime, GatedCredit, Gates, GatesConfig, GuardPolicy};
+use crate::preemption::{Merge, PreemptionConfig};
 
 /// Octets of preamble and start delimiter.
 const PREAMBLE: u64 = 8;
 
-/// The state of a port with gates.
+/// The state of a port with gates: without a list they are always open.
 #[derive(Clone, Debug)]
-pub(super) struct Gated {
-    gates: Gates,
+pub(super) struct Gated<F> {
+    pub(super) gates: Gates,
+    /// Its MAC merge sublayer.
+    pub(super) merge: Option<Box<Merge<F>>>,
     guard: GuardPolicy,
     frame_max: [u32; 8],
     payload_max: [u32; 8],
     credit: GatedCredit,
     /// idleSlope of each credit-based class, on average.
     slopes: [Option<BitRate>; 8],
-    counters: [GateCounters; 8],
+    pub(super) counters: [GateCounters; 8],
 }
 
 /// Counters of the gate of a class.
@@ -36,16 +41,31 @@ pub struct GateCounters {
     pub max_sdu_exceeded: u64,
 }
 
-impl Gated {
-    pub(super) fn new(config: GatesConfig, slopes: [Option<BitRate>; 8]) -> Self {
+impl<F: Copy> Gated<F> {
+    pub(super) fn new(
+        config: Option<GatesConfig>,
+        slopes: [Option<BitRate>; 8],
+        preemption: Option<PreemptionConfig>,
+    ) -> Self {
+        let merge = preemption.map(|config| Box::new(Merge::new(config)));
+        let open = Self {
+            gates: Gates::without_list(u8::MAX),
+            merge,
+            guard: GuardPolicy::None,
+            frame_max: [0; 8],
+            payload_max: [u32::MAX; 8],
+            credit: GatedCredit::STANDARD,
+            slopes,
+            counters: [GateCounters::default(); 8],
+        };
+        let Some(config) = config else { return open };
         Self {
             gates: Gates::new(config.admin_gate_states, config.parameters, config.tick),
             guard: config.guard,
             frame_max: config.frame_max,
             payload_max: config.payload_max,
             credit: config.credit,
-            slopes,
-            counters: [GateCounters::default(); 8],
+            ..open
         }
     }
 
@@ -56,7 +76,7 @@ impl Gated {
     }
 
     /// How long the gate must stay open for a frame, by the time of its last bit.
-    fn octets_needed(&self, class: usize, octets: u32) -> u64 {
+    pub(super) fn octets_needed(&self, class: usize, octets: u32) -> u64 {
         match self.guard {
             _ if planted!(LookAheadForgotten) => 0,
             GuardPolicy::LookAhead => PREAMBLE + u64::from(octets),
@@ -64,19 +84,24 @@ impl Gated {
             GuardPolicy::None => 0,
         }
     }
+
+    /// Whether an interrupted frame of a class lets it earn credit.
+    fn earns(&self, class: usize) -> bool {
+        self.merge.as_ref().is_some_and(|merge| merge.earns(class))
+    }
 }
 
 impl<F: QueuedFrame> EgressPort<F> {
     /// Whether it has gates.
     #[must_use]
     pub fn is_gated(&self) -> bool {
-        self.gated().is_some()
+        self.gates().is_some()
     }
 
     /// Its gates, as they were last settled.
     #[must_use]
     pub fn gates(&self) -> Option<&Gates> {
-        self.gated().map(|gated| &gated.gates)
+        self.gated().map(|gated| &gated.gates).filter(|gates| gates.has_list())
     }
 
     /// Counters of the gate of a class; zero without gates.
@@ -149,22 +174,24 @@ impl<F: QueuedFrame> EgressPort<F> {
         selection
     }
 
-    fn gated(&self) -> Option<&Gated> {
+    pub(super) fn gated(&self) -> Option<&Gated<F>> {
         match self.arbiter.as_deref()? {
             Arbiter::Gates(gated) => Some(gated),
             Arbiter::Servers(_) => None,
         }
     }
 
-    fn gated_mut(&mut self) -> Option<&mut Gated> {
+    pub(super) fn gated_mut(&mut self) -> Option<&mut Gated<F>> {
         match self.arbiter.as_deref_mut()? {
             Arbiter::Gates(gated) => Some(gated),
             Arbiter::Servers(_) => None,
         }
     }
 
-    fn settle_gated(&mut self, gated: &mut Gated, now: Instant) {
-        if self.shapers_rest(now) {
+    pub(super) fn settle_gated(&mut self, gated: &mut Gated<F>, now: Instant) {
+        // Who holds frames counts how often.
+        let counts = gated.merge.is_some() && gated.gates.has_operations();
+        if !counts && self.shapers_rest(gated, now) {
             gated.gates.skip_to(now);
         }
         loop {
@@ -181,11 +208,12 @@ impl<F: QueuedFrame> EgressPort<F> {
     }
 
     /// Whether no credit changes before a frame comes.
-    fn shapers_rest(&mut self, now: Instant) -> bool {
+    fn shapers_rest(&mut self, gated: &Gated<F>, now: Instant) -> bool {
         let mut left = self.shaped;
         while left != 0 {
-            let (shaper, waiting) = self.classes[left.trailing_zeros() as usize].shaper();
-            if waiting || !shaper.is_at_rest(now) {
+            let class = left.trailing_zeros() as usize;
+            let (shaper, waiting) = self.classes[class].shaper();
+            if waiting || gated.earns(class) || !shaper.is_at_rest(now) {
                 return false;
             }
             left &= left - 1;
@@ -194,7 +222,7 @@ impl<F: QueuedFrame> EgressPort<F> {
     }
 
     /// Another list runs: its gates are open for another part of the time.
-    fn scale_slopes(&mut self, gated: &Gated, now: Instant) {
+    fn scale_slopes(&mut self, gated: &Gated<F>, now: Instant) {
         for (class, slope) in gated.slopes.iter().enumerate() {
             let Some(slope) = *slope else { continue };
             let slope = gated.slope(class, slope).min(self.rate);
@@ -204,27 +232,39 @@ impl<F: QueuedFrame> EgressPort<F> {
     }
 
     /// Updates all credit to `until`, before which no gate changes.
-    fn settle_credits(&mut self, gated: &Gated, until: Instant) {
+    fn settle_credits(&mut self, gated: &mut Gated<F>, until: Instant) {
         let mut left = self.shaped;
         while left != 0 {
             let class = left.trailing_zeros() as usize;
             left &= left - 1;
-            let guard = self.guard_band(gated, class, until);
-            let (shaper, waiting) = self.classes[class].shaper();
-            let frozen = gated.credit.frozen_when_closed && !planted!(CreditNotFrozen);
-            if frozen && !gated.gates.is_open(class) {
-                shaper.stand_still(until);
-            } else if let Some(from) = guard {
-                shaper.settle(until.min(from), waiting);
-                shaper.stand_still(until);
-            } else {
-                shaper.settle(until, waiting);
+            let line_end = self.busy_until;
+            if let Some(charge) = gated.merge.as_mut().and_then(|merge| merge.charge(class, until, line_end))
+            {
+                self.settle_credit(gated, class, charge.from, true);
+                self.classes[class].shaper().0.resume(charge.line_end, charge.end);
             }
+            self.settle_credit(gated, class, until, gated.earns(class));
+        }
+    }
+
+    /// Brings the credit of a class up to `until`; `earns`: as if a frame waited.
+    fn settle_credit(&mut self, gated: &Gated<F>, class: usize, until: Instant, earns: bool) {
+        let guard = self.guard_band(gated, class, until);
+        let (shaper, waiting) = self.classes[class].shaper();
+        let waiting = waiting || earns;
+        let frozen = gated.credit.frozen_when_closed && !planted!(CreditNotFrozen);
+        if frozen && !gated.gates.is_open(class) {
+            shaper.stand_still(until);
+        } else if let Some(from) = guard {
+            shaper.settle(until.min(from), waiting);
+            shaper.stand_still(until);
+        } else {
+            shaper.settle(until, waiting);
         }
     }
 
     /// From when on the head of a class does not fit any more, if credit is frozen then and that is before `until`.
-    fn guard_band(&self, gated: &Gated, class: usize, until: Instant) -> Option<Instant> {
+    fn guard_band(&self, gated: &Gated<F>, class: usize, until: Instant) -> Option<Instant> {
         let own = &self.classes[class];
         if !gated.credit.frozen_in_guard_band || own.frames() == 0 || !gated.gates.is_open(class) {
             return None;
@@ -238,7 +278,7 @@ impl<F: QueuedFrame> EgressPort<F> {
 
     /// When to check again the credit of a class that would be enough at `at`: it may be frozen before. None if its
     /// gate does not open any more.
-    fn credit_next(&self, gated: &Gated, class: usize, now: Instant, at: Instant) -> Option<Instant> {
+    fn credit_next(&self, gated: &Gated<F>, class: usize, now: Instant, at: Instant) -> Option<Instant> {
         let gates = &gated.gates;
         if !gates.is_open(class) && gated.credit.frozen_when_closed {
             return match gates.fit(class, now, Duration::ZERO) {
@@ -262,41 +302,81 @@ impl<F: QueuedFrame> EgressPort<F> {
         Some(at.min(close))
     }
 
-    fn select_behind(&mut self, gated: &mut Gated, now: Instant) -> Selection<F> {
-        self.settle_gated(gated, now);
+    /// Whether the first frame of a class may start now and, if something is cut for it first, at `start`: its lane; else when to look again, if at all.
+    pub(super) fn starts(
+        &mut self,
+        gated: &Gated<F>,
+        class: usize,
+        (now, start): (Instant, Instant),
+    ) -> Result<usize, Option<Instant>> {
+        match self.eligible(class, now) {
+            Ok(lane) => {
+                let octets = self.classes[class].peek(lane).frame.octets();
+                let need = self.wire_time(gated.octets_needed(class, octets));
+                let fit = match gated.gates.fit(class, now, need) {
+                    Fit::Now if start > now => gated.gates.fit_later(class, start, need),
+                    fit => fit,
+                };
+                match fit {
+                    Fit::Now => Ok(lane),
+                    Fit::At(at) => Err(Some(at)),
+                    Fit::Never => Err(None),
+                }
+            }
+            Err(at) if self.shaped & (1 << class) == 0 => Err(Some(at)),
+            Err(at) => Err(self.credit_next(gated, class, now, at)),
+        }
+    }
+
+    /// Sends the first frame of a lane, which fits.
+    fn transmit_gated(
+        &mut self,
+        gated: &mut Gated<F>,
+        (class, lane): (usize, usize),
+        now: Instant,
+    ) -> Selection<F> {
+        let waiting = *self.classes[class].peek(lane);
+        let octets = waiting.frame.octets();
+        let need = self.wire_time(gated.octets_needed(class, octets));
+        let sent = self.wire_time(PREAMBLE + u64::from(octets));
+        let end = now.saturating_add(sent);
+        let overruns = sent > need && gated.gates.close_by(class, end) < end;
+        gated.counters[class].transmission_overrun += u64::from(overruns);
+        // What ATS held is not held by the gate.
+        let most = now.saturating_since(waiting.eligible);
+        held_at_most(self.transmit(class, lane, now, true), most)
+    }
+
+    /// What the highest of some classes sends whose frame may start, or when to look again.
+    pub(super) fn select_of(
+        &mut self,
+        gated: &mut Gated<F>,
+        classes: u8,
+        now: Instant,
+    ) -> Result<(usize, Selection<F>), Option<Instant>> {
         let mut wake: Option<Instant> = None;
-        let mut left = self.occupied;
+        let mut left = self.occupied & classes;
         while left != 0 {
             let class = (7 - left.leading_zeros()) as usize;
             left &= !(1 << class);
-            let at = match self.eligible(class, now) {
-                Ok(lane) => {
-                    let waiting = *self.classes[class].peek(lane);
-                    let octets = waiting.frame.octets();
-                    let need = self.wire_time(gated.octets_needed(class, octets));
-                    match gated.gates.fit(class, now, need) {
-                        Fit::Now => {
-                            let sent = self.wire_time(PREAMBLE + u64::from(octets));
-                            let end = now.saturating_add(sent);
-                            let overruns = sent > need && gated.gates.close_by(class, end) < end;
-                            gated.counters[class].transmission_overrun += u64::from(overruns);
-                            // The wait for an eligibility time is not a wait for the gate.
-                            let most = now.saturating_since(waiting.eligible);
-                            return held_at_most(self.transmit(class, lane, now, true), most);
-                        }
-                        Fit::At(at) => at,
-                        Fit::Never => continue,
-                    }
-                }
-                Err(at) if self.shaped & (1 << class) == 0 => at,
-                Err(at) => match self.credit_next(gated, class, now, at) {
-                    Some(at) => at,
-                    None => continue,
-                },
-            };
-            wake = Some(wake.map_or(at, |wake| wake.min(at)));
+            match self.starts(gated, class, (now, now)) {
+                Ok(lane) => return Ok((class, self.transmit_gated(gated, (class, lane), now))),
+                Err(Some(at)) => wake = Some(wake.map_or(at, |wake| wake.min(at))),
+                Err(None) => {}
+            }
         }
-        wake.map_or(Selection::Idle, Selection::Wait)
+        Err(wake)
+    }
+
+    fn select_behind(&mut self, gated: &mut Gated<F>, now: Instant) -> Selection<F> {
+        self.settle_gated(gated, now);
+        if gated.merge.is_some() {
+            return self.select_merged(gated, now);
+        }
+        match self.select_of(gated, u8::MAX, now) {
+            Ok((_, selection)) => selection,
+            Err(wake) => wake.map_or(Selection::Idle, Selection::Wait),
+        }
     }
 }
 

@@ -45,6 +45,7 @@ fn config(parameters: GateParameters) -> PortConfig {
             tick: Duration::ZERO,
             credit: GatedCredit::STANDARD,
         }),
+        preemption: None,
     }
 }
 

@@ -16,8 +16,6 @@ use crate::time_triggered::dispatcher::{Dispatcher, DispatcherConfig, Held, Room
 
 /// Octets of the gap behind a frame (IEEE Std 802.3, 4.4.2).
 const INTER_PACKET_GAP: Bytes = Bytes::new(12);
-/// The same, and the octet that is being sent.
-const CUT: Bytes = Bytes::new(13);
 
 /// The state of a port with time-triggered traffic.
 #[derive(Clone, Debug)]
@@ -38,6 +36,21 @@ impl<F: Copy> Integrated<F> {
 
     pub(super) fn clear(&mut self) {
         self.dispatcher.clear();
+    }
+
+    /// Whether the frame under way may be given up.
+    pub(super) const fn may_cut(&self) -> bool {
+        self.under_way.is_some()
+    }
+
+    /// When to look again.
+    pub(super) fn next_look(&self) -> Option<Instant> {
+        self.dispatcher.next_look()
+    }
+
+    /// Forgets the frame under way; whether there was one.
+    pub(super) fn forget(&mut self) -> bool {
+        self.under_way.take().is_some()
     }
 }
 
@@ -94,15 +107,9 @@ impl<F: QueuedFrame> EgressPort<F> {
         self.integrated.is_some()
     }
 
-    /// Whether the frame that was given out last may be cut.
-    #[must_use]
-    pub fn may_cut(&self) -> bool {
-        self.integrated.as_ref().is_some_and(|integrated| integrated.under_way.is_some())
-    }
-
     /// Cuts the frame in transmission if a time-triggered one needs the line: it is returned, and is at the head of
     /// its lane again. The line is occupied by the octet that is being sent and the gap.
-    pub fn cut(&mut self, now: Instant) -> Option<F> {
+    pub(super) fn cut_integrated(&mut self, now: Instant) -> Option<F> {
         let gap = self.octet_time.duration_ceil(INTER_PACKET_GAP);
         let integrated = self.integrated.as_mut()?;
         integrated.dispatcher.settle(now);
@@ -117,27 +124,6 @@ impl<F: QueuedFrame> EgressPort<F> {
         self.classes[class].put_back(lane, waiting, octets, in_lanes);
         self.occupied |= 1 << class;
         Some(waiting.frame)
-    }
-
-    /// The frame under way of another class is lost with all that waits: its line is free as behind a cut.
-    pub(super) fn lose_under_way(&mut self, now: Instant) {
-        let lost = self.integrated.as_mut().and_then(|integrated| integrated.under_way.take());
-        if lost.is_some() && now < self.busy_until {
-            self.free_line(now);
-        }
-    }
-
-    /// The frame under way ends with the octet that is being sent, and the gap.
-    fn free_line(&mut self, now: Instant) {
-        let free = now.saturating_add(self.octet_time.duration_ceil(CUT)).min(self.busy_until);
-        self.busy = Duration::from_ps(self.busy.as_ps() - self.busy_until.since(free).as_ps());
-        self.busy_until = free;
-    }
-
-    /// When a port with a frame in transmission is to be polled again, if that is before its end.
-    #[must_use]
-    pub fn next_look(&self) -> Option<Instant> {
-        self.integrated.as_ref()?.dispatcher.next_look()
     }
 
     /// The selection at `now`.
@@ -211,7 +197,7 @@ mod tests {
     use crate::TrafficClass;
     use crate::buffer::QueueLimit;
     use crate::port::test_frame::Frame;
-    use crate::port::{ClassConfig, PortConfig};
+    use crate::port::{ClassConfig, Cut, PortConfig};
     use crate::time_triggered::EmptySlot;
     use crate::time_triggered::dispatcher::Slot;
     use tautwire_units::BitRate;
@@ -247,6 +233,7 @@ mod tests {
             dispatcher: Some(DispatcherConfig { class, integration, slots }),
             servers: None,
             gates: None,
+            preemption: None,
         });
         port.synchronise(us(0), 0);
         port
@@ -291,7 +278,7 @@ mod tests {
         port.enqueue(us(60), 0, Instant::ZERO, LONG).expect("room");
         port.enqueue(us(60), 0, Instant::ZERO, SHORT).expect("room");
         assert_eq!(sends(&mut port, 60), Some(LONG));
-        assert_eq!(port.cut(us(100)), None);
+        assert_eq!(port.cut(us(100)), Cut::No);
         assert_eq!(port.select(us(100)), Selection::Wait(us(140)));
         assert_eq!(sends(&mut port, 140), Some(TIMED), "before all others");
         assert_eq!(sends(&mut port, 150), Some(SHORT));
@@ -304,14 +291,14 @@ mod tests {
         port.enqueue(us(60), 0, Instant::ZERO, LONG).expect("room");
         port.enqueue(us(61), 0, Instant::ZERO, LONG).expect("room");
         assert_eq!(sends(&mut port, 60), Some(LONG));
-        assert_eq!((port.may_cut(), port.next_look()), (true, Some(us(100))));
-        assert_eq!(port.cut(us(99)), None, "nobody wants the line yet");
-        assert_eq!(port.cut(us(100)), Some(LONG));
+        assert_eq!((port.may_change(), port.next_look(us(0))), (true, Some(us(100))));
+        assert_eq!(port.cut(us(99)), Cut::No, "nobody wants the line yet");
+        assert_eq!(port.cut(us(100)), Cut::GivenUp(LONG));
         assert_eq!(port.busy_until(), us(100) + Duration::from_ns(13 * 80));
         assert_eq!(port.counters(LONG.class()).sent, 0);
         assert_eq!(sends(&mut port, 100), None);
         assert_eq!(sends(&mut port, 102), Some(TIMED));
-        assert_eq!(port.cut(us(103)), None, "a time-triggered frame is not cut");
+        assert_eq!(port.cut(us(103)), Cut::No, "a time-triggered frame is not cut");
         assert_eq!(sends(&mut port, 112), Some(LONG));
         assert_eq!(sends(&mut port, 192), Some(LONG));
         assert_eq!(sends(&mut port, 272), None);
@@ -327,7 +314,7 @@ mod tests {
         assert_eq!(port.flush(us(90)), []);
         assert_eq!(port.busy_until(), us(90) + Duration::from_ns(13 * 80));
         port.hold(us(95), 0, TIMED);
-        assert_eq!(port.cut(us(100)), None, "it is not there any more");
+        assert_eq!(port.cut(us(100)), Cut::No, "it is not there any more");
         assert_eq!(sends(&mut port, 100), Some(TIMED));
     }
 
@@ -340,7 +327,7 @@ mod tests {
         let start = us(100) + Duration::from_ns(960);
         let start = Instant::from_ps(start.as_ps() - Duration::from_us(80).as_ps());
         assert!(matches!(port.select(start), Selection::Transmit { .. }));
-        assert_eq!(port.cut(us(100)), None);
+        assert_eq!(port.cut(us(100)), Cut::No);
     }
 
     /// Frames that wait for a point count in their class, and were taken for frames in its queue.

@@ -5,6 +5,7 @@ use tautwire_units::{BitRate, Bytes};
 use tautwire_wire::{MacAddress, VlanId};
 
 use crate::gates::PortGates;
+use crate::preemption::PortPreemption;
 
 use super::{LinkIndex, NodeIndex, SelectionAlgorithm};
 
@@ -37,6 +38,8 @@ pub struct Port {
     pub shared_buffer: Option<SharedBuffer>,
     /// Its gates, if they are enabled.
     pub gates: Option<Box<PortGates>>,
+    /// What it states of frame preemption.
+    pub preemption: Option<PortPreemption>,
 }
 
 /// The two directions of the cable at a port.

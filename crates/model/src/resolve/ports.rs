@@ -7,6 +7,7 @@ use tautwire_wire::VlanId;
 use super::layered;
 use crate::gates::{self, PortGates};
 use crate::network::{ClassSettings, SharedBuffer, TransmissionSelection};
+use crate::preemption::{self, PortPreemption};
 use crate::text::faults::Faults;
 use crate::text::tree::{Node, Place};
 use crate::text::{codes, scalar};
@@ -24,6 +25,7 @@ pub(crate) struct Settings {
     pub(crate) shared_buffer: Option<SharedBuffer>,
     pub(crate) max_residence_time: Option<Duration>,
     pub(crate) gates: Option<Box<PortGates>>,
+    pub(crate) preemption: Option<PortPreemption>,
     pub(crate) places: Places,
 }
 
@@ -40,11 +42,13 @@ pub(crate) struct Places {
     pub(crate) cells: Option<Place>,
     /// The list of its gates.
     pub(crate) gates: Option<Place>,
+    /// Its frame preemption.
+    pub(crate) preemption: Option<Place>,
 }
 
 /// Whether a node or port has settings of ports.
 pub(crate) fn has_settings(node: &Node<'_>) -> bool {
-    const KEYS: [&str; 12] = [
+    const KEYS: [&str; 13] = [
         "mtu",
         "pvid",
         "ingress-filtering",
@@ -57,6 +61,7 @@ pub(crate) fn has_settings(node: &Node<'_>) -> bool {
         "shared-buffer",
         "max-residence-time",
         "gate-parameter-table",
+        "frame-preemption-parameters",
     ];
     node.entries().iter().any(|(key, _)| KEYS.contains(&&*key.text))
 }
@@ -70,9 +75,11 @@ pub(crate) fn settings(layers: &[&Node<'_>], faults: &mut Faults) -> Settings {
     let (classes, places) = classes(layers, faults);
     let buffer = layered(layers, "shared-buffer");
     let gates = gates::resolve::gates(layers, faults);
+    let preemption = preemption::resolve::preemption(layers);
     let places = Places {
         cells: buffer.and_then(|buffer| Some(buffer.get("cells")?.place)),
         gates: gates.as_ref().map(|(_, place)| *place),
+        preemption: preemption.map(|(_, place)| place),
         ..places
     };
     Settings {
@@ -94,6 +101,7 @@ pub(crate) fn settings(layers: &[&Node<'_>], faults: &mut Faults) -> Settings {
         shared_buffer: buffer.and_then(|node| shared_buffer(node, faults)),
         max_residence_time: word("max-residence-time").and_then(|text| text.parse().ok()),
         gates: gates.map(|(gates, _)| Box::new(gates)),
+        preemption: preemption.map(|(stated, _)| stated),
         places,
     }
 }

@@ -168,6 +168,10 @@ codes! {
     FILTER_SDU = "filters::max-sdu";
     /// Frames that fit into no bucket of their flow meter.
     FILTER_BURST = "filters::burst";
+    /// Frame preemption that cannot be: classes of two services, a link whose end takes no fragments, or beside another mechanism of the port.
+    PREEMPTION = "preemption::impossible";
+    /// A port that is to preempt frames and does not.
+    PREEMPTION_INACTIVE = "preemption::inactive";
     /// More traffic than a link can carry.
     OVERLOAD = "port::overload";
     /// More traffic in a credit-based class than its idleSlope.

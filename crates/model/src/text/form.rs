@@ -201,6 +201,11 @@ fn unknown_key(key: &Key<'_>, shape: &'static Shape, faults: &mut Faults) {
         | "scheduled-traffic" => {
             "gates stand under `gate-parameter-table` of a port, a node, a device or the defaults".to_owned()
         }
+        "preemption" | "preempt" | "preemptable" | "pre-emption" | "frame-preemption" | "express" | "mac-merge"
+        | "frame-preemption-status-table" | "add-frag-size" => {
+            "frame preemption stands under `frame-preemption-parameters` of a port, a node, a device or the defaults"
+                .to_owned()
+        }
         text => did_you_mean(text, "a key", shape.keys().map(|key| key.name)),
     };
     faults.error(codes::UNKNOWN_KEY, key.place, message, help);
@@ -209,16 +214,6 @@ fn unknown_key(key: &Key<'_>, shape: &'static Shape, faults: &mut Faults) {
 /// The mechanism that a key speaks of, if it is one of 802.1 that is not there.
 fn not_supported(key: &str) -> Option<&'static str> {
     Some(match key {
-        "preemption"
-        | "preempt"
-        | "preemptable"
-        | "pre-emption"
-        | "frame-preemption"
-        | "frame-preemption-parameters"
-        | "frame-preemption-status-table"
-        | "express"
-        | "mac-merge"
-        | "add-frag-size" => "frame preemption (802.1Q-2022 6.7.2, 802.3 clause 99)",
         "psfp"
         | "policing"
         | "per-stream-filtering"

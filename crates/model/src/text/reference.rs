@@ -126,7 +126,7 @@ mod tests {
             let found = page
                 .lines()
                 .filter_map(|line| line.strip_prefix("## "))
-                .any(|heading| heading.to_lowercase().replace('/', "").replace(' ', "-") == anchor);
+                .any(|heading| heading.to_lowercase().replace(['/', '\''], "").replace(' ', "-") == anchor);
             assert!(found, "{anchor}");
         }
     }

@@ -12,6 +12,7 @@ mod listeners;
 mod losses;
 mod mutations;
 mod plane;
+mod preemption;
 mod provisos;
 mod psfp;
 mod shaping;

@@ -6,6 +6,7 @@
 mod device;
 mod forwarding;
 mod gates;
+mod preemption;
 mod psfp;
 mod shapers;
 mod storage;

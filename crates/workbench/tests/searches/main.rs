@@ -32,6 +32,7 @@ mod machines_keep_their_contract;
 mod mechanisms_hold;
 mod one_port_reached;
 mod planted_faults;
+mod preemption_hold;
 mod protocols_hold;
 mod reservation_holds;
 mod reserved_ats;

@@ -126,6 +126,10 @@ impl<'a, 'network> Instants<'a, 'network> {
         if !plan.at_port(port).iter().any(is_known) {
             return;
         }
+        // Where the order of classes is another one, or they have no bound, curves say all.
+        if plan.port(port).is_by_curves_alone() {
+            return;
+        }
         let Some(line) = KnownLine::of(plan, port, self.releases.period) else { return };
         let mut above: [Option<Above>; 8] = Default::default();
         for class in (0..8).rev().filter(|class| !plan.of_class(port, *class).is_empty()) {

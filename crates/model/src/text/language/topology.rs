@@ -1,6 +1,7 @@
 //! Nodes, ports, classes, links and VLANs.
 
 use crate::gates::language::GATE_PARAMETER_TABLE;
+use crate::preemption::language::FRAME_PREEMPTION_PARAMETERS;
 use crate::psfp::language::BRIDGE_KEYS;
 
 use super::{MANY, PRIORITY, REFERENCES, VLAN_ID, key, must};
@@ -92,6 +93,11 @@ pub(super) static PORT_KEYS: &[Key] = &[
         "gate-parameter-table",
         Kind::Object(&GATE_PARAMETER_TABLE),
         "Gates of scheduled traffic; by default all are always open.",
+    ),
+    key(
+        "frame-preemption-parameters",
+        Kind::Object(&FRAME_PREEMPTION_PARAMETERS),
+        "Frame preemption; by default no frame is preemptable.",
     ),
 ];
 

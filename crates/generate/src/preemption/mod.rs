@@ -1,0 +1,198 @@
+//! Random networks with frame preemption (IEEE Std 802.1Q-2022, 6.7.2): express and preemptable priorities in any order, minimum fragments of every
+//! size, transmission selections of every kind behind them, some behind gates that hold and release.
+
+use std::fmt::Write as _;
+
+use crate::gates::random_gates;
+use crate::{Dice, grain};
+
+/// The description of a seed.
+#[must_use]
+pub fn random_preemption(seed: u64) -> String {
+    let mut dice = Dice::new(seed ^ 0x7072_6565_6d70);
+    if dice.chance(30) { behind_gates(&mut dice, seed) } else { plain(&mut dice, seed) }
+}
+
+/// A network with gates whose ports preempt, too.
+fn behind_gates(dice: &mut Dice, seed: u64) -> String {
+    let text = random_gates(seed).replacen("gates-", "preemption-", 1);
+    // Frames that are cut through are sent on before they are whole.
+    let text = text.replace("switching: cut-through", "switching: store-and-forward");
+    let mut parameters = String::new();
+    write_parameters(&mut parameters, dice, "  ");
+    let text = text.replacen(
+        "  traffic-class-table: identity\n",
+        &format!("  traffic-class-table: identity\n{parameters}"),
+        1,
+    );
+    let mut operations = text.split("{gate-states").collect::<Vec<_>>().into_iter();
+    let mut with = operations.next().unwrap_or_default().to_owned();
+    for rest in operations {
+        let operation =
+            *dice.one_of(&["", "", "operation: set-and-hold-mac, ", "operation: set-and-release-mac, "]);
+        let _ = write!(with, "{{{operation}gate-states{rest}");
+    }
+    with
+}
+
+/// One without gates.
+fn plain(dice: &mut Dice, seed: u64) -> String {
+    let rate = *dice.one_of(&[100, 100, 100, 1_000]);
+    let (bridges, stations) = (dice.between(1, 3), dice.between(2, 5));
+    let mut text = format!("name: preemption-{seed}\nnetwork-control: none\nvlans: {{1: {{tagged: all}}}}\n");
+    let tie = dice.one_of(&["arrival-order", "arrival-order", "round-robin", "lowest-port"]);
+    let organisation = dice.one_of(&["eligibility-ordered", "interleaved-regulators"]);
+    let (overhead, latency) = (dice.one_of(&[20, 20, 8, 0, 30]), dice.between(0, 2_000));
+    let _ = writeln!(
+        text,
+        "devices:\n  drawn:\n    tie-rule: {tie}\n    credit-charged-overhead: {overhead} B\n    \
+         stages: [{{name: forwarding, position: processing, latency: {latency} ns}}]\n    \
+         ats: {{organisation: {organisation}, processing-delay-max: {latency} ns}}"
+    );
+    let classes = dice.between(1, 8);
+    let _ =
+        writeln!(text, "defaults:\n  rate: {rate} Mbit/s\n  device: drawn\n  traffic-class-table: identity");
+    write_parameters(&mut text, dice, "  ");
+    // Some stations have slower lines.
+    let is_slow = rate == 1_000 && dice.chance(40);
+    let streams = streams(dice, if is_slow { 100 } else { rate }, (classes, stations));
+    text.push_str("  classes: {");
+    for (class, load) in streams.load.iter().enumerate() {
+        match dice.between(0, 5) {
+            0 => {
+                let _ = write!(text, "{class}: {{transmission-selection: ats}}, ");
+            }
+            1 if *load > 0 => {
+                // The smallest frame is charged most beyond the wire.
+                let slope = load * 94 / 64 * 11 / 10 + 1_000;
+                let _ = write!(
+                    text,
+                    "{class}: {{transmission-selection: credit-based, idle-slope: {slope} bit/s}}, "
+                );
+            }
+            _ => {}
+        }
+    }
+    text.push_str("}\nnodes:\n");
+    let tolerance = *dice.one_of(&[0, 0, 100]);
+    for bridge in 0..bridges {
+        let _ = writeln!(text, "  b{bridge}:\n    type: bridge");
+        write_node(&mut text, dice, tolerance);
+    }
+    for station in 0..stations {
+        let _ = writeln!(text, "  e{station}:\n    type: end-station");
+        write_node(&mut text, dice, tolerance);
+    }
+    text.push_str("links:\n");
+    for bridge in 1..bridges {
+        let _ = writeln!(text, "  - {{between: [b{}, b{bridge}]}}", bridge - 1);
+    }
+    for station in 0..stations {
+        let phy = if dice.chance(20) { ", phy-delay: {min: 200 ns, max: 500 ns}" } else { "" };
+        let slow = if is_slow && dice.chance(50) { ", rate: 100 Mbit/s" } else { "" };
+        let _ = writeln!(text, "  - {{between: [e{station}, b{}]{phy}{slow}}}", dice.between(0, bridges - 1));
+    }
+    text.push_str(&streams.text);
+    let _ = writeln!(text, "run: {{duration: 40 ms, seed: {}}}", seed + 1);
+    grain::drawn(&text, seed, &grain::FINE)
+}
+
+/// Frame preemption of defaults, or of a node.
+fn write_parameters(text: &mut String, dice: &mut Dice, indent: &str) {
+    let few = dice.chance(50);
+    let statuses: Vec<String> = (0..8)
+        .filter_map(|priority| {
+            let preemptable = if few { priority < 3 } else { dice.chance(50) };
+            let status = if preemptable { "preemptable" } else { "express" };
+            (preemptable || dice.chance(10)).then(|| format!("priority{priority}: {status}"))
+        })
+        .collect();
+    let size = dice.one_of(&[0, 0, 1, 2, 3]);
+    let _ = writeln!(
+        text,
+        "{indent}frame-preemption-parameters:\n{indent}  frame-preemption-status-table: {{{}}}\n{indent}  add-frag-size: {size}",
+        statuses.join(", ")
+    );
+    if dice.chance(40) {
+        let (hold, release) = (dice.between(0, 30_000), dice.between(0, 5_000));
+        let _ = writeln!(text, "{indent}  hold-advance: {hold} ns\n{indent}  release-advance: {release} ns");
+    }
+}
+
+/// A clock at one end of its tolerance, and what a node does without.
+fn write_node(text: &mut String, dice: &mut Dice, tolerance: u64) {
+    let drift = dice.between(0, 2);
+    if tolerance > 0 && drift < 2 {
+        let sign = if drift == 0 { "" } else { "-" };
+        let _ = writeln!(text, "    clock: {{tolerance: {tolerance} ppm, drift: {sign}{tolerance} ppm}}");
+    }
+    match dice.between(0, 11) {
+        0 => text.push_str("    frame-preemption-parameters: {enable-tx: false}\n"),
+        1 => text.push_str("    frame-preemption-parameters: {verify-disable-tx: false, support: false}\n"),
+        2 => text.push_str("    frame-preemption-parameters: {add-frag-size: 1}\n"),
+        _ => {}
+    }
+}
+
+/// The section of streams, and the greatest load of each class in bits per second.
+struct Streams {
+    text: String,
+    load: [u64; 8],
+}
+
+fn streams(dice: &mut Dice, rate: u64, (classes, stations): (u64, u64)) -> Streams {
+    let (mut text, mut load) = ("streams:\n".to_owned(), [0; 8]);
+    let count = dice.between(2, 8);
+    let small = dice.chance(30);
+    for number in 0..count {
+        let class = dice.between(0, classes - 1);
+        let talker = dice.between(0, stations - 1);
+        let listener = (talker + dice.between(1, stations - 1)) % stations;
+        let most =
+            if small || dice.chance(30) { 46 + dice.between(0, 300) } else { 46 + dice.between(0, 1_454) };
+        let least = if dice.chance(30) { dice.between(1, most) } else { most };
+        let wire = ((most + 22).max(64) + 20) * 8;
+        let own = (rate * 1_000 * dice.between(30, 700) / count).min(rate * 60_000);
+        let burst = dice.between(1, 3);
+        let interval_ns = (wire * burst * 1_000_000_000).div_ceil(own.max(1_000));
+        load[usize::try_from(class).expect("below eight")] += own.max(1_000);
+        let bits = wire * burst;
+        let traffic = match dice.between(0, 3) {
+            0 => format!("{{type: greedy}}, arrival-curve: {{rate: {own} bit/s, burst: {bits} bit}}"),
+            1 => {
+                let jitter = dice.between(0, interval_ns / 2);
+                format!("{{type: periodic, interval: {interval_ns} ns, jitter: {jitter} ns, burst: {burst}}}")
+            }
+            2 => format!("{{type: constant-rate, rate: {own} bit/s}}"),
+            _ => {
+                let offset = dice.between(0, interval_ns);
+                format!("{{type: periodic, interval: {interval_ns} ns, offset: {offset} ns, burst: {burst}}}")
+            }
+        };
+        let cir = own + own / 500 + 1;
+        let _ = writeln!(
+            text,
+            "  - {{name: s{number}, talker: e{talker}, listeners: e{listener}, priority: {class}, payload: {{min: {least} B, max: {most} B}}, traffic: {traffic}, \
+             shaper: {{committed-information-rate: {cir} bit/s, committed-burst-size: {bits} bit}}}}"
+        );
+    }
+    Streams { text, load }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_networks_with_preemption_are_valid() {
+        let mut preempting = 0;
+        for seed in 0..400 {
+            let text = random_preemption(seed);
+            assert_eq!(text, random_preemption(seed));
+            let loaded = tautwire_model::load_text("random", &text);
+            assert!(!loaded.has_errors(), "seed {seed}: {:#?}\n{text}", loaded.diagnostics);
+            preempting += usize::from(loaded.network.expect("no errors").has_preemption());
+        }
+        assert!(preempting > 360, "{preempting}");
+    }
+}

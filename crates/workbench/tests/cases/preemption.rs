@@ -1,0 +1,196 @@
+//! Frame preemption, from the description to the picosecond at which each frame starts and ends.
+//!
+//! Times are those of cases worked out by hand (IEEE Std 802.3-2022, clause 99). One station sends over one cable of no length at 100 Mbit/s, an octet
+//! in 80 ns; its priorities 0 to 3 are preemptable, where the case says nothing else.
+
+use tautwire_sim::{DropReason, PreemptionObservation, Recorder, Transmission};
+use tautwire_workbench::{Driver, Network, Observation, Options, bounds, simulate_with, verify};
+
+use super::{codes, network};
+
+/// What each frame did, by its stream: picoseconds of its start and of its last bit.
+#[derive(Default)]
+struct Sent(Vec<(u32, u64, u64)>);
+
+impl Recorder for Sent {
+    fn transmitted(&mut self, sent: &Transmission) {
+        let parts = sent.parts;
+        let sum = parts.processing + parts.shaping + parts.queueing + parts.transmission + parts.propagation;
+        assert_eq!(sum, sent.received.since(sent.queued), "the parts are the whole");
+        self.0.push((sent.stream, sent.start.as_ps(), sent.received.as_ps()));
+    }
+}
+
+const TABLE: &str = "frame-preemption-status-table: {priority0: preemptable, priority1: preemptable, priority2: preemptable, priority3: preemptable}";
+
+/// A station with this beside its table, and streams each of one frame: class, octets, nanosecond at which it comes.
+fn station(keys: &str, port: &str, frames: &[(u8, u32, u64)]) -> String {
+    let mut text = format!(
+        "allow: [class::overload]
+defaults: {{rate: 100 Mbit/s, traffic-class-table: identity}}
+nodes:
+  a: {{type: end-station, frame-preemption-parameters: {{{TABLE}{keys}}}{port}}}
+  b: {{type: end-station}}
+links: [{{name: cable, between: [a, b]}}]
+run: {{duration: 30 ms}}
+streams:
+"
+    );
+    for (number, (class, octets, at)) in frames.iter().enumerate() {
+        text += &format!(
+            "  - {{name: f{number}, talker: a, listeners: b, priority: {class}, frame: {octets} B, traffic: {{type: periodic, interval: 1 s, offset: {at} ns}}}}\n",
+        );
+    }
+    text
+}
+
+fn run(text: &str) -> (Network, Observation, Vec<(u32, u64, u64)>) {
+    let network = network(text);
+    let mut sent = Sent::default();
+    let observation = simulate_with(&network, &mut Options::default(), &mut sent);
+    // Whatever the run does not need to be asked changes nothing.
+    for driver in [Driver::Plain, Driver::Spurious] {
+        let mut other = Sent::default();
+        let options = &mut Options { driver, ..Options::default() };
+        let again = simulate_with(&network, options, &mut other);
+        assert_eq!((other.0, again.trace_hash), (sent.0.clone(), observation.trace_hash), "{text}");
+    }
+    let all = bounds(&network);
+    assert_eq!(verify(&network, &all, &observation).contradictions, [], "{text}");
+    sent.0.sort_unstable();
+    (network, observation, sent.0)
+}
+
+/// Per frame, microseconds of its start and of its last bit.
+fn times(keys: &str, port: &str, frames: &[(u8, u32, u64)]) -> Vec<(f64, f64)> {
+    let (_, _, sent) = run(&station(keys, port, frames));
+    sent.into_iter().map(|(_, start, end)| (start as f64 / 1e6, end as f64 / 1e6)).collect()
+}
+
+/// Case O5: where a frame is cut, and what it costs.
+#[test]
+fn a_frame_is_cut_where_the_standard_lets_it_be() {
+    for (at, express, ends) in [
+        (10_000, 11.28, 130.72),
+        (3_000, 6.72, 130.72),
+        (117_600, 123.04, 122.08),
+        (116_960, 118.24, 130.72),
+        (117_000, 123.04, 122.08),
+    ] {
+        let seen = times("", "", &[(0, 1_518, 0), (7, 64, at)]);
+        assert_eq!((seen[0], seen[1].0), ((0.0, ends), express), "at {at} ns");
+    }
+    let (_, observation, _) = run(&station("", "", &[(0, 1_518, 0), (7, 64, 10_000)]));
+    let seen = observation.mechanisms.of::<PreemptionObservation>().expect("counters");
+    let [sender, receiver] = &seen.ports[..] else { panic!("{seen:?}") };
+    assert_eq!((sender.preemption_active, sender.preemptable, sender.frag_count_tx), (true, 1, 1));
+    assert_eq!(
+        (receiver.frag_count_rx, receiver.frame_ass_ok_count, receiver.frame_ass_error_count),
+        (1, 1, 0)
+    );
+    // 1562 octets of the frame, and 84 of the express one.
+    assert_eq!(observation.ports[0].busy.as_ps(), (1_562 + 84) * 80_000);
+}
+
+/// Case O6: the longest blocking is that of the largest frame that is not cut.
+#[test]
+fn only_what_cannot_be_cut_blocks_for_long() {
+    for (size, octets, blocking) in
+        [(0, 123, 11.44), (0, 124, 6.72), (0, 1_518, 6.72), (3, 315, 26.8), (3, 316, 22.08)]
+    {
+        let keys = format!(", add-frag-size: {size}");
+        let seen = times(&keys, "", &[(0, octets, 0), (7, 64, 1)]);
+        assert_eq!(seen[1].0, blocking, "{size} {octets}");
+    }
+}
+
+/// A frame of the highest priority is preempted by one of the lowest; and nothing is where preemption is off, or the other end takes no fragments.
+#[test]
+fn express_frames_preempt_whatever_their_priority() {
+    let frames = [(7, 1_518, 0), (0, 64, 10_000)];
+    let swapped = station("", "", &frames).replace("priority0: p", "priority7: p");
+    assert_eq!(run(&swapped).2, [(0, 0, 130_720_000), (1, 11_280_000, 11_280_000 + 72 * 80_000)]);
+    let off = station(", enable-tx: false", "", &[(0, 1_518, 0), (7, 64, 10_000)]);
+    assert_eq!(run(&off).2[1].1, 123_040_000);
+    let alone = station("", "", &[(0, 1_518, 0), (7, 64, 10_000)]).replace(
+        "b: {type: end-station}",
+        "b: {type: end-station, frame-preemption-parameters: {support: false}}",
+    );
+    assert_eq!(run(&alone).2[1].1, 123_040_000);
+    assert_eq!(codes(&alone), ["preemption::inactive"]);
+    let deaf = alone
+        .replace("priority0: p", "priority0: p")
+        .replace(TABLE, &format!("{TABLE}, verify-disable-tx: true"));
+    assert_eq!(codes(&deaf), ["preemption::impossible"]);
+}
+
+/// A hold cuts before its window, and its release lets go on; an express frame that would not fit behind the cut cuts nothing.
+#[test]
+fn gates_hold_and_release() {
+    let list = |operation: &str| {
+        format!(
+            ", gate-parameter-table: {{gate-enabled: true, guard: none, admin-control-list: [
+      {{operation: set-and-release-mac, gate-states: 255, time-interval: 80 us}},
+      {{operation: {operation}, gate-states: [7, 6, 5, 4], time-interval: 80 us}}]}}"
+        )
+    };
+    let frames = [(0, 1_518, 0), (7, 64, 96_000)];
+    // Held at 916 octets and cut there; released at 2000, and on behind 100 octets.
+    let keys = ", hold-advance: 6720 ns, release-advance: 8 us";
+    let seen = times(keys, &list("set-and-hold-mac"), &frames);
+    assert_eq!(seen, [(0.0, 168.0 + 618.0 * 0.08), (96.0, 101.76)]);
+    // Without a hold the express frame cuts it itself, in the window.
+    let seen = times(keys, &list("set-gate-states"), &frames);
+    assert_eq!((seen[0].1, seen[1].0), (130.72, 97.28));
+    let (_, observation, _) = run(&station(keys, &list("set-and-hold-mac"), &frames));
+    let seen = observation.mechanisms.of::<PreemptionObservation>().expect("counters");
+    assert_eq!(seen.ports[0].hold_count, 30_000 / 160 + 1);
+}
+
+/// Fragments of several hops, and what a damaged one does.
+#[test]
+fn a_damaged_fragment_loses_its_frame() {
+    let text = "
+defaults: {rate: 100 Mbit/s, traffic-class-table: identity, frame-preemption-parameters: {frame-preemption-status-table: {priority0: preemptable}}}
+nodes: {a: {type: end-station}, s: {type: bridge}, b: {type: end-station}}
+links: [{between: [a, s], bit-error-rate: 1e-5}, {between: [s, b]}]
+vlans: {1: {tagged: all}}
+run: {duration: 1 s}
+streams:
+  - {name: long, talker: a, listeners: b, priority: 0, frame: 1518 B, traffic: {type: periodic, interval: 1 ms}}
+  - {name: express, talker: a, listeners: b, priority: 7, frame: 64 B, traffic: {type: periodic, interval: 93 us}}
+";
+    let (_, observation, _) = run(text);
+    let seen = observation.mechanisms.of::<PreemptionObservation>().expect("counters");
+    let at = |node: usize| &seen.ports[node];
+    let lost: u64 = observation.streams[0].dropped.iter().map(|(_, count)| count).sum();
+    assert_eq!(observation.streams[0].dropped, [(DropReason::BitError, lost)]);
+    assert!(lost > 80, "{lost}");
+    let (sender, receiver) = (at(0), at(1));
+    assert_eq!(sender.frag_count_tx, receiver.frag_count_rx + receiver.frame_smd_error_count, "{seen:?}");
+    assert!(receiver.frame_smd_error_count > 20 && receiver.frame_ass_error_count == 0, "{seen:?}");
+    assert!(receiver.frame_ass_ok_count > 800, "{seen:?}");
+}
+
+/// A link that fails under a frame loses it, interrupted or not.
+#[test]
+fn a_link_that_fails_loses_what_was_begun() {
+    for at in [5, 12, 14, 20] {
+        let text = station("", "", &[(0, 1_518, 0), (7, 64, 10_000), (1, 200, 1_000)])
+            + &format!("events: [{{at: {at} us, cut-link: cable}}, {{at: 1 ms, mend-link: cable}}]\n");
+        let (_, observation, _) = run(&text);
+        let lost = |stream: usize| observation.streams[stream].dropped.clone();
+        assert_eq!(lost(0), [(DropReason::LinkDown, 1)], "at {at} us");
+        assert_eq!(lost(2), [(DropReason::LinkDown, 1)], "at {at} us");
+    }
+}
+
+/// A description that Tautwire does not know how to run is refused.
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let good = station("", "", &[(0, 1_518, 0), (7, 64, 10_000)]);
+    assert!(codes(&good).is_empty(), "{:?}", codes(&good));
+    let mixed =
+        good.replace("traffic-class-table: identity", "traffic-class-table: [0, 0, 0, 0, 0, 0, 0, 0]");
+    assert_eq!(codes(&mixed), ["preemption::impossible"]);
+}
