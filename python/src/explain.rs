@@ -13,7 +13,7 @@ pub(crate) fn bound_of<'py>(
     bounds: &Bounds,
     stream: StreamIndex,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let Explanation { stream, hops, .. } = &explain(network, bounds, stream);
+    let Explanation { stream, hops, notes, .. } = &explain(network, bounds, stream);
     let explanation = PyDict::new(py);
     explanation.set_item("stream", stream)?;
     let list = PyList::empty(py);
@@ -21,6 +21,7 @@ pub(crate) fn bound_of<'py>(
         list.append(hop_of(py, hop)?)?;
     }
     explanation.set_item("hops", list)?;
+    explanation.set_item("notes", notes)?;
     Ok(explanation)
 }
 

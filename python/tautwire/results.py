@@ -219,6 +219,9 @@ class BoundExplanation:
         ``blocking`` frame, the streams of ``higher`` classes and of the ``same`` class with their bits
         on the wire and rates, ``rate_left_bps`` after the higher ones, and ``times_ps``, which add up
         to the bound.
+    notes : list of str
+        When frames of a scheduled stream are released and in which windows they start, or why that is not
+        known; empty without gates.
     """
 
     def __init__(self, core: _core.Results, stream: str) -> None:
@@ -226,6 +229,7 @@ class BoundExplanation:
         text = core.explain_bound_text(stream)
         assert found is not None and text is not None, "bounds were computed"
         self.hops: list[dict[str, Any]] = found["hops"]
+        self.notes: list[str] = found["notes"]
         self._stream = stream
         self._text = text
 
