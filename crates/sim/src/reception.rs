@@ -80,11 +80,14 @@ impl Receptions {
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// The run begins: frames that come to nodes with functions are passed to them.
     pub(crate) fn begin_receptions(&mut self) {
-        let (network, functions) =
-            (self.network, &self.plugged.as_ref().expect("a run with functions").receptions.0);
-        if functions.is_empty() {
+        if self.plugged().receptions.0.is_empty() {
             return;
         }
+        let network = self.network;
+        for node in (0..network.nodes.len()).map(NodeIndex::at) {
+            self.start_receptions(node);
+        }
+        let functions = &self.plugged.as_ref().expect("a run with functions").receptions.0;
         for (number, stream) in network.streams.iter().enumerate() {
             let first = self.plan.first_hop[number] as usize;
             for (hop, described) in self.plan.hops[first..].iter_mut().zip(&stream.hops) {

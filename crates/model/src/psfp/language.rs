@@ -8,7 +8,7 @@ use crate::text::shape::{Key, Kind, Shape};
 const INSTANCE: Kind = Kind::Integer(0, INSTANCE_MAX);
 const INSTANCE_MAX: u64 = 4_294_967_295;
 
-const IPV: Kind = Kind::OneOf(&[Kind::Word(&["null"]), Kind::Integer(0, 7)]);
+const IPV: Kind = Kind::OneOf(&[Kind::Word(&["none"]), Kind::Integer(0, 7)]);
 
 const SDU: Key = key(
     "sdu",
@@ -116,7 +116,7 @@ static STREAM_GATE: Shape = Shape {
                 "Its state until the first cycle starts, or without a list.",
             )
             .or("open"),
-            key("admin-ipv", IPV, "Its internal priority value until then.").or("null"),
+            key("admin-ipv", IPV, "Its internal priority value until then.").or("none"),
             key(
                 "gate-closed-due-to-invalid-rx-enable",
                 Kind::Flag,
@@ -152,9 +152,9 @@ static ENTRY: Shape = Shape {
         key(
             "ipv-spec",
             IPV,
-            "Internal priority value: the priority by which the traffic class of frames that pass is chosen at the egress port, in place of their own. `null`: their own.",
+            "Internal priority value: the priority by which the traffic class of frames that pass is chosen at the egress port, in place of their own. `none` (null in YANG): their own.",
         )
-        .or("null"),
+        .or("none"),
         must("time-interval", Kind::Duration, "How long; 0 s is one tick, at least a nanosecond.")
             .at_most("4294967295 ns"),
         key(

@@ -160,7 +160,7 @@ fn flag(node: &Node<'_>, key: &str) -> bool {
     node.get(key).and_then(Node::text).and_then(scalar::flag).unwrap_or(false)
 }
 
-/// An internal priority value; none for `null`.
+/// An internal priority value; none for `none`.
 fn ipv(node: &Node<'_>, key: &str) -> Option<Priority> {
     node.parsed::<u8>(key).and_then(Priority::new)
 }

@@ -78,6 +78,10 @@ fn is_by_limit(reason: DropReason) -> bool {
             | DropReason::SocketBufferFull
             | DropReason::InterfaceFull
             | DropReason::Expired
+            | DropReason::FilterMaxSdu
+            | DropReason::StreamGateClosed
+            | DropReason::IntervalOctets
+            | DropReason::Red
     )
 }
 

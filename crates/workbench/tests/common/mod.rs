@@ -9,6 +9,7 @@ mod gated;
 mod limits;
 mod merged;
 mod newest;
+mod policed;
 mod slots;
 mod synchronised;
 
@@ -19,6 +20,7 @@ pub(crate) use gated::broken_gates;
 pub(crate) use limits::{limit, untold_losses};
 pub(crate) use merged::broken_parts;
 pub(crate) use newest::run_links;
+pub(crate) use policed::misjudged;
 pub(crate) use slots::{Slots, run_slots};
 pub(crate) use synchronised::{network_time, synchronised};
 

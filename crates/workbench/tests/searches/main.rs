@@ -21,6 +21,7 @@ mod bounds_hold_varied;
 mod corrected_clocks_hold;
 mod every_scenario;
 mod extreme_values;
+mod filters_hold;
 mod gate_bounds_hold;
 mod gates_hold;
 mod harts_admission_holds;

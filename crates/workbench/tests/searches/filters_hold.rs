@@ -1,0 +1,66 @@
+//! Random networks with stream filters: each frame is judged as a reckoning of its own says, none is beyond its bound, what is proven to
+//! arrive arrives, and faults in machines and bounds are found.
+//!
+//! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
+
+use tautwire_analysis::{PlantedFault, bounds_with_fault};
+use tautwire_core::fault;
+use tautwire_generate::{cases, random_stream_filters, seeds};
+use tautwire_workbench::{Network, bounds};
+
+use crate::common::{bounded, contradictions, described, misjudged, run, untold_losses};
+
+#[test]
+fn frames_are_judged_as_they_should_be() {
+    let (seeds, mut looked) = (seeds(200), 0);
+    for seed in &seeds {
+        let text = random_stream_filters(*seed);
+        let (found, judged) = misjudged(&described(&text));
+        assert!(found.is_empty(), "TAUTWIRE_SEED={seed}: {:#?}\n{text}", &found[..found.len().min(5)]);
+        looked += judged;
+    }
+    let enough = seeds.len() < 20 || looked > 20 * seeds.len();
+    assert!(enough, "{looked} frames in {} networks", seeds.len());
+}
+
+/// What contradicts bounds, and losses that no limit tells.
+fn wrong(network: &Network, planted: Option<PlantedFault>) -> Vec<String> {
+    let (all, seen) = (bounds_with_fault(network, planted), run(network));
+    let mut found = contradictions(network, &all, &seen);
+    found.extend(untold_losses(network, &all, &seen).0);
+    found
+}
+
+#[test]
+fn no_frame_behind_filters_is_beyond_its_bound() {
+    let (seeds, mut listeners, mut proven) = (seeds(300), 0, 0);
+    for seed in &seeds {
+        let text = random_stream_filters(*seed);
+        let network = described(&text);
+        let found = wrong(&network, None);
+        assert!(found.is_empty(), "TAUTWIRE_SEED={seed}: {:#?}\n{text}", &found[..found.len().min(5)]);
+        let (of_it, with_bound) = bounded(&bounds(&network));
+        (listeners, proven) = (listeners + of_it, proven + with_bound);
+    }
+    let enough = seeds.len() == 1 || proven * 4 > listeners;
+    assert!(enough, "{proven} of {listeners} listeners have a bound");
+}
+
+#[test]
+fn faults_in_bounds_of_filters_are_found() {
+    for planted in PlantedFault::OF_FILTERING {
+        let shows = |seed: &u64| !wrong(&described(&random_stream_filters(*seed)), Some(planted)).is_empty();
+        assert!((0..cases(4_000)).any(|seed| shows(&seed)), "{planted:?}");
+    }
+}
+
+#[test]
+fn faults_of_filters_are_found() {
+    for planted in fault::PlantedFault::OF_FILTERING {
+        fault::plant(Some(planted));
+        let found =
+            (0..cases(4_000)).find(|seed| !misjudged(&described(&random_stream_filters(*seed))).0.is_empty());
+        fault::plant(None);
+        assert!(found.is_some(), "{planted:?}");
+    }
+}
