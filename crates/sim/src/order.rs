@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tautwire_model::network::Traffic;
 
 #[cfg(debug_assertions)]
-use crate::plan::{HopFlags, NONE};
+use crate::plan::NONE;
 
 /// The last frame that left each port.
 #[derive(Clone, Debug, Default)]
@@ -59,6 +59,11 @@ impl Order {
         self.scheduled[place] = self.count;
     }
 
+    /// A bridge chooses the class of a stream's frames one by one from here on.
+    pub(crate) fn choose(&mut self, stream: u32) {
+        self.chosen.insert(stream);
+    }
+
     /// A frame is sent.
     ///
     /// # Panics
@@ -66,9 +71,6 @@ impl Order {
     pub(crate) fn leave(&mut self, network: &Network, plan: &Plan, slot: &Slot, place: u32) {
         let hop = &plan.hops[slot.hop as usize];
         let stream = &network.streams[slot.stream as usize];
-        if hop.flags.has(HopFlags::MARKED) && slot.marks.internal_priority().is_some() {
-            self.chosen.insert(slot.stream);
-        }
         if stream.traffic != Traffic::Protocol && !self.chosen.contains(&slot.stream) {
             let next = &mut self.next[slot.hop as usize];
             assert!(
@@ -106,6 +108,9 @@ impl Order {
 
     #[inline]
     pub(crate) fn schedule(&mut self, _: u32) {}
+
+    #[inline]
+    pub(crate) fn choose(&mut self, _: u32) {}
 
     #[inline]
     pub(crate) fn leave(&mut self, _: &Network, _: &Plan, _: &Slot, _: u32) {}

@@ -108,11 +108,10 @@ impl AtReception for Filtering {
     fn marks(&self, network: &Network, stream: StreamIndex, hop: &Hop) -> bool {
         let described = &network.streams[stream.index()];
         let before = hop.previous.map(|before| &described.hops[before as usize]);
-        let varies = before.is_some_and(|before| {
-            matches!(network.internal_behind(stream, described, before), Internal::Varies(_))
-        });
+        let is_internal =
+            before.is_some_and(|before| network.internal_behind(stream, described, before) != Internal::Own);
         // Only a tag carries the mark of a meter.
-        varies || !hop.tagged && self.bridges.iter().any(|(filters, ..)| !filters.meters.is_empty())
+        is_internal || !hop.tagged && self.bridges.iter().any(|(filters, ..)| !filters.meters.is_empty())
     }
 
     fn judge(&mut self, frame: &mut Arrived<'_>) -> Result<(), DropReason> {

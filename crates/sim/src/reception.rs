@@ -154,18 +154,23 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// queue of the class of its internal priority, and all is done.
     #[cold]
     pub(crate) fn heed_marks(&mut self, place: u32, hop_index: u32) -> bool {
-        let HopPlan { overhead, scheduler, port, .. } = self.plan.hops[hop_index as usize];
+        let HopPlan { overhead, scheduler, port, class: usual, .. } = self.plan.hops[hop_index as usize];
         let slot = self.slab.get_mut(place);
         if overhead == UNTAGGED {
             slot.marks.set_drop_eligible(false);
         }
+        // It counts at this node alone.
+        let internal = slot.marks.internal_priority();
+        slot.marks.set_internal_priority(None);
         // A scheduler comes before the class for which it was made.
-        let Some(priority) = slot.marks.internal_priority().filter(|_| scheduler == NONE) else {
-            return false;
-        };
+        let Some(priority) = internal.filter(|_| scheduler == NONE) else { return false };
         slot.hop = hop_index;
         slot.queued = SimTime::from_ps(self.now.as_ps() - slot.held_before.as_ps());
+        let stream = slot.stream;
         let class = self.network.ports[port as usize].class_table.of_priority[priority.index()];
+        if class.number() != usual {
+            self.order.choose(stream);
+        }
         self.put_into(place, hop_index, class.number(), Instant::ZERO);
         true
     }
