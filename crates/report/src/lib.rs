@@ -38,6 +38,7 @@ pub mod listener_frames;
 pub mod loss;
 mod manifest;
 pub mod mechanism_tables;
+mod mpackets;
 mod name;
 pub mod network_control;
 pub mod parquet;

@@ -3,7 +3,8 @@
 //! Every link direction is an interface with its name and speed; time stamps are nanoseconds (rounded down) since the
 //! start of the run, of the first bit of the preamble. Frames are rebuilt: real headers of the stream, and a payload
 //! that starts with `tautwire`, the index of the stream and the number of the frame (32 bits each, big endian). No
-//! FCS. With TDMA, synchronisation frames are those of RTnet, with the stamps of their sender's clock, and ordinary
+//! FCS. The links of a port that may cut frames have mPackets instead, with preamble, delimiter and check
+//! (IEEE Std 802.3-2022, 99.3; `mpackets.rs`). With TDMA, synchronisation frames are those of RTnet, with the stamps of their sender's clock, and ordinary
 //! frames are tunnelled: four octets of their payload are the header of RTmac. Messages of a test bed have their own
 //! octets after headers of IPv4 and UDP, with addresses of our choice if the description states none.
 //!
@@ -18,9 +19,10 @@ use tautwire_core::control::Addresses;
 use tautwire_model::Network;
 use tautwire_model::network::{Hop, Link, NodeIndex, Stream, StreamIndex, UdpFlow};
 use tautwire_observe::{FrameEvent, FrameRecord};
-use tautwire_sim::{Contents, MissedSlot};
+use tautwire_sim::{Contents, MissedSlot, SentPart};
 use tautwire_wire::{EtherType, EthernetHeader, Ipv4Address, Ipv4Header, RtmacHeader, UdpHeader, VlanTag};
 
+use crate::mpackets::mpacket;
 use crate::name;
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
@@ -28,6 +30,8 @@ const INTERFACE_DESCRIPTION: u32 = 1;
 const ENHANCED_PACKET: u32 = 6;
 const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
 const LINK_TYPE_ETHERNET: u16 = 1;
+/// Ethernet mPackets, from their preambles to their checks: of ports that may cut frames.
+const LINK_TYPE_MPACKET: u16 = 274;
 /// Option codes.
 const END_OF_OPTIONS: u16 = 0;
 const COMMENT: u16 = 1;
@@ -131,7 +135,7 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
     /// # Panics
     /// If the record is of another network.
     pub fn record(&mut self, record: &FrameRecord) -> io::Result<()> {
-        self.record_with(record, Known::Nothing)
+        self.record_with(record, Known::Nothing, None)
     }
 
     /// The same for a frame with further information.
@@ -141,7 +145,12 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
     ///
     /// # Panics
     /// If the record is of another network.
-    pub fn record_with(&mut self, record: &FrameRecord, known: Known<'_>) -> io::Result<()> {
+    pub fn record_with(
+        &mut self,
+        record: &FrameRecord,
+        known: Known<'_>,
+        part: Option<&SentPart>,
+    ) -> io::Result<()> {
         if record.event != FrameEvent::Transmitted {
             return Ok(());
         }
@@ -164,6 +173,9 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
             }
             Known::Message(octets) => build(&mut frame, stream, hop, record, (is_tunnelled, Some(octets))),
             Known::Nothing => build(&mut frame, stream, hop, record, (is_tunnelled, None)),
+        }
+        if let Some(part) = part {
+            frame = mpacket(&frame, part);
         }
         let octets = u32::try_from(frame.len()).expect("a frame is short");
         // Rounded down: the stamp is not later than the event.
@@ -194,7 +206,9 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
     fn interface(&mut self, link: &Link) -> io::Result<()> {
         let ends = format!("{} > {}", name::port(self.network, link.from), name::port(self.network, link.to));
         self.begin(INTERFACE_DESCRIPTION);
-        self.block.extend_from_slice(&LINK_TYPE_ETHERNET.to_le_bytes());
+        let cuts = self.network.preemptable(link.from) != 0;
+        let link_type = if cuts { LINK_TYPE_MPACKET } else { LINK_TYPE_ETHERNET };
+        self.block.extend_from_slice(&link_type.to_le_bytes());
         self.block.extend_from_slice(&0_u16.to_le_bytes());
         self.block.extend_from_slice(&0_u32.to_le_bytes());
         self.option(INTERFACE_NAME, ends.as_bytes());

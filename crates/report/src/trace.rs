@@ -11,9 +11,9 @@ use std::io::Write;
 use tautwire_core::control::Addresses;
 use tautwire_core::tdma::Synchronisation;
 use tautwire_model::frame_length;
-use tautwire_model::network::Network;
+use tautwire_model::network::{Network, PortIndex};
 use tautwire_observe::{FrameEvent, FrameRecord};
-use tautwire_sim::{Contents, DropReason, Recorder, SimTime, Transmission};
+use tautwire_sim::{Contents, DropReason, Recorder, SentPart, SimTime, Transmission};
 use tautwire_units::{Bytes, Duration};
 use tautwire_wire::EtherType;
 
@@ -38,6 +38,11 @@ pub struct TraceRecorder<'a, W: Write + Send> {
     /// The message of the transmission that comes next, and of those in `ahead`.
     message: Option<Vec<u8>>,
     messages_ahead: HashMap<u64, Vec<u8>>,
+    /// Parts of frames in `ahead`; and those of protocols' frames whose contents are not known yet.
+    parts_ahead: HashMap<u64, SentPart>,
+    untold: Vec<SentPart>,
+    /// The longest time from the start of a part of a frame to its record.
+    lag: Duration,
     error: Option<io::Error>,
 }
 
@@ -77,6 +82,9 @@ impl<'a, W: Write + Send> TraceRecorder<'a, W> {
             contents_ahead: HashMap::new(),
             message: None,
             messages_ahead: HashMap::new(),
+            parts_ahead: HashMap::new(),
+            untold: Vec::new(),
+            lag: lag(network),
             error: None,
         })
     }
@@ -115,6 +123,7 @@ impl<'a, W: Write + Send> TraceRecorder<'a, W> {
                 FrameRecord { time, stream, number, hop, port, event: FrameEvent::Transmitted, length };
             let contents = self.contents_ahead.remove(&next.order);
             let message = self.messages_ahead.remove(&next.order);
+            let part = self.parts_ahead.remove(&next.order);
             let known = match (&contents, &message) {
                 (Some((ether_type, octets, addresses)), _) => {
                     Known::Frame(Contents { ether_type: *ether_type, octets, addresses: *addresses })
@@ -122,7 +131,10 @@ impl<'a, W: Write + Send> TraceRecorder<'a, W> {
                 (None, Some(octets)) => Known::Message(octets),
                 (None, None) => Known::Nothing,
             };
-            let result = self.capture.as_mut().map_or(Ok(()), |capture| capture.record_with(&record, known));
+            let result = self
+                .capture
+                .as_mut()
+                .map_or(Ok(()), |capture| capture.record_with(&record, known, part.as_ref()));
             self.attempt(result);
         }
     }
@@ -161,6 +173,40 @@ impl<W: Write + Send> Recorder for TraceRecorder<'_, W> {
         self.message = Some(octets.to_vec());
     }
 
+    fn part_sent(&mut self, part: &SentPart) {
+        if self.capture.is_none() {
+            return;
+        }
+        self.capture_until(part.start.since_start().saturating_sub(self.lag));
+        let is_control = self.network.streams[part.stream as usize].traffic.is_control();
+        if is_control && !part.is_last {
+            return self.untold.push(*part);
+        }
+        let is_of_it = |other: &mut SentPart| {
+            (other.stream, other.number, other.hop) == (part.stream, part.number, part.hop)
+        };
+        let contents = self.contents.take();
+        let before: Vec<SentPart> = self.untold.extract_if(.., is_of_it).collect();
+        for part in before.iter().chain([part]) {
+            let length = Bytes::new(part.frame.into());
+            let ahead = Ahead {
+                time: part.start.since_start(),
+                order: self.order,
+                stream: part.stream,
+                number: part.number,
+                hop: part.hop,
+                port: part.port,
+                length,
+            };
+            self.ahead.push(Reverse(ahead));
+            self.parts_ahead.insert(self.order, *part);
+            if let Some(contents) = &contents {
+                self.contents_ahead.insert(self.order, contents.clone());
+            }
+            self.order += 1;
+        }
+    }
+
     fn transmitted(&mut self, sent: &Transmission) {
         let Transmission { stream, number, hop, port, .. } = *sent;
         let length = Bytes::new(sent.octets.into());
@@ -170,8 +216,11 @@ impl<W: Write + Send> Recorder for TraceRecorder<'_, W> {
             FrameRecord { time: queued, stream, number, hop, port, event: FrameEvent::Queued, length };
         self.record(&record);
         self.record(&FrameRecord { time: start, event: FrameEvent::Transmitted, ..record });
-        if self.capture.is_some() {
-            self.capture_until(sent.selected.since_start());
+        if self.network.preemptable(PortIndex(port)) != 0 {
+            // Its parts are recorded already.
+            (self.contents, self.message) = (None, None);
+        } else if self.capture.is_some() {
+            self.capture_until(sent.selected.since_start().saturating_sub(self.lag));
             let ahead = Ahead { time: start, order: self.order, stream, number, hop, port, length };
             self.ahead.push(Reverse(ahead));
             if let Some(contents) = self.contents.take() {
@@ -208,4 +257,16 @@ impl<W: Write + Send> Recorder for TraceRecorder<'_, W> {
         let (time, port) = (time.since_start(), of.port.0);
         self.record(&FrameRecord { time, stream, number, hop, port, event, length });
     }
+}
+
+/// The longest time from the start of a part of a frame to its record: two frames of the slowest link whose frames may be cut.
+fn lag(network: &Network) -> Duration {
+    let cuts = (0..network.ports.len()).map(PortIndex::at).filter(|port| network.preemptable(*port) != 0);
+    let frame = |port: PortIndex| {
+        let settings = &network.ports[port.index()];
+        let link = settings.links.map(|links| &network.links[links.egress.index()]);
+        let octets = frame_length(settings.mtu, true) + Bytes::MEDIA_OVERHEAD;
+        link.map_or(Duration::ZERO, |link| link.rate.duration_ceil(octets.bits()) * 2)
+    };
+    cuts.map(frame).max().unwrap_or(Duration::ZERO)
 }

@@ -241,13 +241,14 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let line = port.link;
         if PLUGGED {
             let &mut Slot { stream, number, hop, received: came, .. } = slot;
-            if port.egress.is_merging() {
-                let begun = last_part.map_or(start, |part| part.begun);
-                self.last_part_sent(port_index, frame.slot, (begun, end), octets);
-            }
+            let is_merging = port.egress.is_merging();
             if self.carries_octets(stream) {
                 let flight = received.since(last);
                 self.octets_leave(Leaving { stream, number, hop, link: line, came, start, flight });
+            }
+            if is_merging {
+                let begun = last_part.map_or(start, |part| part.begun);
+                self.last_part_sent(port_index, frame.slot, (begun, end), octets);
             }
             self.note_cycle(port_index, stream, number, start, end);
         }

@@ -76,6 +76,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             mpacket: port.egress.mpacket(),
             offset: short(until - octets),
             octets: short(octets),
+            frame: port.egress.started().map_or(0, |started| started.sent + started.rest()),
             is_last: false,
         };
         self.part_received(port.link, damaged, &part);
@@ -104,6 +105,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             mpacket: port.egress.mpacket(),
             offset,
             octets: short(octets) - offset,
+            frame: short(octets),
             is_last: true,
         };
         self.part_received(port.link, slot.marks.is_corrupted(), &part);

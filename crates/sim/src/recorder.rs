@@ -65,6 +65,8 @@ pub struct SentPart {
     pub offset: u32,
     /// Octets of the frame in it.
     pub octets: u32,
+    /// Octets of the frame, destination to FCS.
+    pub frame: u32,
     /// Whether the frame ends with it.
     pub is_last: bool,
 }

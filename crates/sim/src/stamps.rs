@@ -17,7 +17,7 @@ use tautwire_units::Duration;
 use crate::clock::{LocalClock, SimTime};
 use crate::node::clocks;
 use crate::random::{Purpose, Random};
-use crate::recorder::{Contents, Recorder, Transmission, Watching, Wrap};
+use crate::recorder::{Contents, Recorder, SentPart, Transmission, Watching, Wrap};
 use crate::result::{DropReason, Observation, StampedObservation};
 
 /// Most frames of a stream that are kept in mind because they are on their way, or were lost.
@@ -243,6 +243,10 @@ impl Recorder for Stamping<'_> {
             }
         }
         self.recorder.disciplined(node, clock);
+    }
+
+    fn part_sent(&mut self, part: &SentPart) {
+        self.recorder.part_sent(part);
     }
 
     fn transmitted(&mut self, sent: &Transmission) {

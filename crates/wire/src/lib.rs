@@ -16,6 +16,7 @@ mod frer;
 pub mod gptp;
 pub mod harts;
 mod ipv4;
+pub mod preemption;
 pub mod srp;
 pub mod switch_registers;
 mod tdma;

@@ -16,6 +16,7 @@ use crate::gates::HoldAdvances;
 pub(crate) use merge::Merge;
 pub use merge::{MergeCounters, Started};
 pub use reassembly::{Reassembly, ReassemblyCounters, Received};
+pub use tautwire_wire::preemption::MPacket;
 pub use verification::{VERIFY_LIMIT, Verification, VerifyStatus};
 
 /// Octets of preamble and start mPacket delimiter, and of the fragment count where there is one.
@@ -85,17 +86,6 @@ pub struct PreemptionConfig {
     pub advances: HoldAdvances,
     /// Whether preemption is active from the beginning; otherwise all frames are express ones until it is.
     pub active: bool,
-}
-
-/// The head of an mPacket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MPacket {
-    /// An express frame (SMD-E).
-    Express,
-    /// A preemptable frame, or its first fragment (SMD-S), with the frame's number modulo four.
-    Start(u8),
-    /// What follows of one that was cut (SMD-C), with its frame's number, and the fragment's, modulo four.
-    Continuation(u8, u8),
 }
 
 /// What an mPacket ends with, as its receiver finds it.

@@ -45,6 +45,8 @@ impl Reassembly {
             MPacket::Express => {
                 return if ending == Ending::Last { Received::Frame } else { Received::Corrupted };
             }
+            // They carry no frame.
+            MPacket::Verify | MPacket::Respond => return Received::More,
             MPacket::Start(number) => {
                 self.counters.frame_ass_errors += u64::from(self.open.take().is_some());
                 (number, 0)

@@ -23,7 +23,7 @@ use tautwire_wire::{PayloadType, TestMessage, WireError};
 
 use crate::clock::SimTime;
 use crate::random::{Purpose, Random};
-use crate::recorder::{Contents, Recorder, Transmission, Watching, Wrap};
+use crate::recorder::{Contents, Recorder, SentPart, Transmission, Watching, Wrap};
 use crate::result::{DropReason, Observation};
 use carried::{Carried, Route, WrongBits};
 use clock::SystemClock;
@@ -310,6 +310,10 @@ impl Recorder for TestBed<'_> {
             }
         }
         self.recorder.reassembled(time, stream, listener, datagram, delay);
+    }
+
+    fn part_sent(&mut self, part: &SentPart) {
+        self.recorder.part_sent(part);
     }
 
     fn transmitted(&mut self, sent: &Transmission) {
