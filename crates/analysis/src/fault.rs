@@ -83,6 +83,15 @@ pub enum PlantedFault {
     MeterBurstForgotten,
     /// A flow meter is taken to discard nothing of a stream that keeps to the bucket alone, whatever shares it.
     SharedMeterForgotten,
+    /// A cyclic frame is taken to be sent in the cycle in which it is received. This and the next three are found by the search of cyclic
+    /// streams alone.
+    CycleOfReceptionForgotten,
+    /// The talker of a cyclic stream is taken to hand its frames over when its cycle begins.
+    LateHandOverForgotten,
+    /// Cyclic frames are taken to delay no others.
+    CyclicFramesForgotten,
+    /// The cycles of all nodes are taken to begin at once.
+    PhaseErrorForgotten,
 }
 
 impl PlantedFault {
@@ -118,6 +127,14 @@ impl PlantedFault {
     /// Those of frames with known instants.
     pub const OF_INSTANTS: [Self; 3] =
         [Self::FramesBeforeForgotten, Self::ArrivalSpreadForgotten, Self::FrameUnderWayForgotten];
+
+    /// Those of cyclic queuing and forwarding.
+    pub const OF_CYCLES: [Self; 4] = [
+        Self::CycleOfReceptionForgotten,
+        Self::LateHandOverForgotten,
+        Self::CyclicFramesForgotten,
+        Self::PhaseErrorForgotten,
+    ];
 
     /// Those of TDMA.
     pub const OF_TDMA: [Self; 3] =

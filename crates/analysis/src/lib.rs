@@ -29,6 +29,7 @@ mod clock_precision;
 mod contention;
 mod contribution;
 mod corrected_precision;
+mod cqf;
 mod credit_based;
 mod credit_earning;
 mod curve;

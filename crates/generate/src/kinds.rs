@@ -2,18 +2,18 @@
 
 use crate::{
     As6802Failures, ClusterRelation, TdmaFailure, random_admission, random_as6802, random_as6802_clusters,
-    random_as6802_halves, random_as6802_thirds, random_gates, random_gptp, random_gptp_servo, random_harts,
-    random_harts_admission, random_host_stacks, random_network, random_preemption, random_responses,
-    random_scheduled, random_stream_filters, random_stream_reservation, random_tdma, random_tdma_slot_pairs,
-    random_time_triggered, random_time_triggered_resets, random_traffic, random_virtual_links,
-    random_vlan_registration,
+    random_as6802_halves, random_as6802_thirds, random_cycles, random_gates, random_gptp, random_gptp_servo,
+    random_harts, random_harts_admission, random_host_stacks, random_network, random_preemption,
+    random_responses, random_scheduled, random_stream_filters, random_stream_reservation, random_tdma,
+    random_tdma_slot_pairs, random_time_triggered, random_time_triggered_resets, random_traffic,
+    random_virtual_links, random_vlan_registration,
 };
 
 /// A kind of network: its name, and what draws one by a seed.
 pub type Kind = (&'static str, fn(u64) -> String);
 
 /// All of them.
-pub const KINDS: [Kind; 24] = [
+pub const KINDS: [Kind; 25] = [
     ("admission", random_admission),
     ("answers", random_responses),
     ("as6802", |seed| random_as6802(seed, As6802Failures::None)),
@@ -38,4 +38,5 @@ pub const KINDS: [Kind; 24] = [
     ("scheduled", random_scheduled),
     ("preemption", random_preemption),
     ("stream-filters", random_stream_filters),
+    ("cycles", random_cycles),
 ];

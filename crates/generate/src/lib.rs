@@ -11,6 +11,7 @@
 mod admission;
 mod as6802;
 mod backbone;
+mod cqf;
 mod gates;
 mod gptp;
 mod grain;
@@ -35,6 +36,7 @@ pub use as6802::{
     As6802Failures, ClusterRelation, random_as6802_clusters, random_as6802_halves, random_as6802_thirds,
 };
 pub use backbone::{Backbone, Topology};
+pub use cqf::random_cycles;
 pub use gates::{random_gates, random_scheduled};
 pub use gptp::{random_gptp, random_gptp_servo};
 pub use harts::{random_harts, random_harts_admission};

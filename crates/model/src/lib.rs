@@ -30,6 +30,7 @@ pub mod as6802;
 pub mod central;
 mod check;
 mod configuration;
+pub mod cqf;
 pub mod datagram;
 mod diagnostic;
 mod frame;

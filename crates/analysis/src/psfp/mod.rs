@@ -43,7 +43,9 @@ impl ServiceKind for StreamFilters {
             for hop in &stream.hops {
                 let Some(before) = hop.previous.map(|before| &stream.hops[before as usize]) else { continue };
                 let internal = network.internal_behind(StreamIndex::at(number), stream, before);
-                varying[hop.port.index()] |= matches!(internal, Internal::Varies(_));
+                // Where frames are forwarded in cycles, these bound them.
+                let is_cyclic = network.cyclic_at(hop.port).is_some();
+                varying[hop.port.index()] |= matches!(internal, Internal::Varies(_)) && !is_cyclic;
             }
         }
         varying.contains(&true).then(|| -> Box<dyn Service> { Box::new(Varying(varying)) })

@@ -137,6 +137,10 @@ impl Found {
     fn without_use(&self, of: &Resolved<'_, '_>, faults: &mut Faults) {
         let drafts = &of.topology.filters;
         for (number, (bridge, places)) in drafts.bridges.iter().zip(&drafts.places).enumerate() {
+            // Those of cycles are there for all bridges.
+            if of.mechanisms.cyclic.as_ref().is_some_and(|cyclic| cyclic.bridges.contains(&bridge.node)) {
+                continue;
+            }
             for (filter, (row, place)) in bridge.filters.iter().zip(&places.filters).enumerate() {
                 if !self.used.contains(&(number, filter)) {
                     let message = format!("no frame of any stream finds stream filter {}", row.id);

@@ -40,6 +40,15 @@ pub(crate) struct Places {
 }
 
 impl Drafts {
+    /// Adds what a bridge filters, all at one place.
+    pub(crate) fn add(&mut self, bridge: BridgeFilters, place: Place) {
+        let mut places = Places::of(place, ETHER_TYPE);
+        places.filters = vec![place; bridge.filters.len()];
+        places.gates = vec![place; bridge.gates.len()];
+        self.bridges.push(bridge);
+        self.places.push(places);
+    }
+
     /// The index of a bridge in the list.
     fn find(&self, node: NodeIndex) -> Option<usize> {
         self.bridges.iter().position(|filters| filters.node == node)

@@ -34,7 +34,7 @@ use crate::parse::Draft;
 use crate::section::Sections;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
-use crate::{as6802, gptp, harts, psfp, srp, tdma, test_bed, time_triggered, virtual_link};
+use crate::{as6802, cqf, gptp, harts, psfp, srp, tdma, test_bed, time_triggered, virtual_link};
 pub(crate) use control_frames::ControlFrames;
 pub use section_view::Resolving;
 pub(crate) use traffic::read_trace;
@@ -66,6 +66,7 @@ pub(crate) struct Mechanisms {
     pub(crate) harts: Option<harts::Harts>,
     pub(crate) time_triggered: Option<time_triggered::TimeTriggered>,
     pub(crate) as6802: Option<as6802::Synchronisation>,
+    pub(crate) cyclic: Option<cqf::CyclicForwarding>,
     pub(crate) sections: Sections,
     /// Dispatch points as they are stated.
     points: Vec<Option<time_triggered::resolve::Stated>>,
@@ -93,6 +94,7 @@ pub(crate) fn resolve<'t, 'a>(draft: &'a Draft<'t>, faults: &mut Faults) -> Reso
     tdma::resolve::start_up::drafts(draft, &topology, &mut streams, faults);
     tdma::resolve::responses(&mut streams, faults);
     topology.filters = psfp::resolve::drafts(root, &topology, &streams, faults);
+    let cyclic = cqf::resolve::expand(root, &mut topology, &models, &streams, faults);
     let events = events::events(draft, &topology, &cut_at_start, &mut streams, faults);
     topology.filters.settle(events.iter().map(|event| &event.timeline));
     virtual_link::resolve::measure(&mut streams);
@@ -110,7 +112,7 @@ pub(crate) fn resolve<'t, 'a>(draft: &'a Draft<'t>, faults: &mut Faults) -> Reso
         events,
         run,
         network_control,
-        mechanisms: Mechanisms::default(),
+        mechanisms: Mechanisms { cyclic, ..Mechanisms::default() },
         is_routed,
         shapers: None,
     };
@@ -208,6 +210,7 @@ impl<'t, 'a> Resolved<'t, 'a> {
             gptp: found.gptp,
             harts: found.harts,
             stream_filters: self.topology.filters.bridges,
+            cyclic: found.cyclic,
             sections: found.sections,
         };
         let mut network = Network { parts };

@@ -5,6 +5,7 @@
 mod adversary;
 mod clocks;
 mod control;
+mod cqf;
 mod files;
 mod gates;
 mod known_instants;

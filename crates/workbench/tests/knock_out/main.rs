@@ -3,6 +3,7 @@
 //! Where the bounds know the mechanism, both answers are held to: they prove the deadlines with it and
 //! not without, and the simulation misses one without. Else the simulation alone answers.
 
+mod cqf;
 mod device;
 mod forwarding;
 mod gates;

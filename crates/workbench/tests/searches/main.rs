@@ -19,6 +19,7 @@ mod as6802_thirds;
 mod bounds_hold;
 mod bounds_hold_varied;
 mod corrected_clocks_hold;
+mod cycles_hold;
 mod every_scenario;
 mod extreme_values;
 mod filters_hold;

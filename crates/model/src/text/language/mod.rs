@@ -9,6 +9,7 @@ mod topology;
 
 use super::codes;
 use super::shape::{Key, Kind, Shape};
+use crate::cqf::language::CYCLIC;
 use crate::gates::language::CHANGE_GATES;
 use crate::gptp::language::GPTP;
 use crate::harts::language::HARTS;
@@ -94,6 +95,11 @@ pub(crate) static NETWORK: Shape = Shape {
             "harts",
             Kind::Object(&HARTS),
             "Elementary cycles and servers (HaRTES) in all bridges; without this key their ports select by class.",
+        ),
+        key(
+            "cyclic-queuing-and-forwarding",
+            Kind::Object(&CYCLIC),
+            "Cyclic queuing and forwarding (802.1Qch) in bridges; without this key they send as soon as they can.",
         ),
         key("events", Kind::List(0, MANY, &Kind::Object(&EVENT)), "The run's timeline."),
         key("run", Kind::Object(&RUN), "Settings of a run."),

@@ -1,0 +1,151 @@
+//! Cyclic queuing and forwarding, from the description to each delay and its bound.
+//!
+//! Three bridges in a row, cycles of 500 us with a dead time of 20 us, cables of 100 m at 100 Mbit/s (0.5 us), processing 10 us. A frame of
+//! 500 octets takes 40.64 us.
+
+use tautwire_units::Duration;
+use tautwire_workbench::network::StreamIndex;
+use tautwire_workbench::{Bounds, Driver, Network, Observation, Options, bounds, losses, simulate, verify};
+
+use super::{codes, network};
+
+/// The section of the network.
+const CYCLES: &str = "cyclic-queuing-and-forwarding: {cycle-time: 500 us, priorities: [6, 7], dead-time: 20 us, precision: 1 us}";
+
+/// Talkers `a0`, `a1`... that each hand over a frame of 500 octets in every cycle at one of these offsets, to `b`; with more streams.
+fn description(offsets: &[f64], section: &str, more: &str) -> String {
+    let all = |what: &dyn Fn(usize) -> String| (0..offsets.len()).map(what).collect::<String>();
+    format!(
+        "vlans: {{1: {{tagged: all}}}}
+devices: {{switch: {{stages: [{{name: forwarding, position: processing, latency: 10 us}}]}}}}
+defaults: {{rate: 100 Mbit/s, traffic-class-table: identity, device: switch}}
+{section}
+nodes:
+{}  b: {{type: end-station}}
+  d: {{type: end-station}}
+  s1: {{type: bridge}}
+  s2: {{type: bridge}}
+  s3: {{type: bridge}}
+links: [{}{{between: [d, s1], length: 100 m}}, {{between: [s1, s2], length: 100 m}}, {{between: [s2, s3], length: 100 m}}, {{between: [s3, b], length: 100 m}}]
+run: {{duration: 60 ms}}
+streams:
+{}{more}",
+        all(&|number| format!("  a{number}: {{type: end-station}}\n")),
+        all(&|number| format!("{{between: [a{number}, s1], length: 100 m}}, ")),
+        all(&|number| format!(
+            "  - {{name: f{number}, talker: a{number}, listeners: b, priority: 7, frame: 500 B, traffic: {{type: periodic, interval: 500 us, offset: {} ns}}}}\n",
+            (offsets[number] * 1_000.0).round()
+        )),
+    )
+}
+
+fn us(hundredths: u64) -> Duration {
+    Duration::from_ns(hundredths * 10)
+}
+
+/// A run by all drivers, and bounds that it keeps.
+fn run(text: &str) -> (Network, Bounds, Observation) {
+    let network = network(text);
+    let observation = simulate(&network, &mut Options::default());
+    for driver in [Driver::Plain, Driver::Spurious] {
+        assert_eq!(simulate(&network, &mut Options { driver, ..Options::default() }), observation, "{text}");
+    }
+    let all = bounds(&network);
+    assert_eq!(verify(&network, &all, &observation).contradictions, [], "{text}");
+    (network, all, observation)
+}
+
+fn bound(all: &Bounds, stream: usize) -> (Duration, Duration) {
+    let listener = &all.streams[stream].listeners[0];
+    (listener.delay_min, listener.delay.clone().expect("a bound"))
+}
+
+fn seen(observation: &Observation, stream: usize) -> (Duration, Duration) {
+    let delay = &observation.streams[stream].listeners[0].delay;
+    (delay.min().expect("a frame"), delay.max().expect("a frame"))
+}
+
+/// Case O9: the interval of three bridges, and a frame that is handed over as late as it may be.
+#[test]
+fn the_interval_of_three_bridges() {
+    let (network, all, observation) = run(&description(&[439.36], CYCLES, ""));
+    assert_eq!(bound(&all, 0), (us(110_178), us(198_050)));
+    assert_eq!(seen(&observation, 0), (us(110_178), us(110_178)));
+    assert_eq!(all.streams[0].listeners[0].jitter(), Some(us(87_872)));
+    assert!(!losses(&network, &all).may_be_lost(StreamIndex(0), 0));
+    // At the start of a cycle: it leaves the last bridge three cycles later.
+    let (_, all, observation) = run(&description(&[0.0], CYCLES, ""));
+    assert_eq!(bound(&all, 0), (us(110_178), us(198_050)));
+    assert_eq!(seen(&observation, 0), (us(154_114), us(154_114)));
+    // A tenth of a nanosecond later it leaves its cycle.
+    let late = description(&[0.0], CYCLES, "").replace("offset: 0 ns", "offset: 439360001 ps");
+    assert_eq!(codes(&late), ["cyclic::talker"]);
+}
+
+/// Eleven frames are a cycle's, and the last one waits for ten at every bridge; a twelfth is too much. Behind a lower frame of 1522 octets
+/// eight are.
+#[test]
+fn a_cycle_takes_eleven_frames() {
+    let (_, all, observation) = run(&description(&[0.0; 11], CYCLES, ""));
+    // 11 * 41.6 - 0.96 behind the start of the third cycle.
+    let latest = (0..11).map(|stream| seen(&observation, stream).1).max();
+    assert_eq!(latest, Some(us(150_000 + 45_664 + 50)));
+    assert_eq!(bound(&all, 10), (us(110_178), us(198_050)));
+    assert_eq!(codes(&description(&[0.0; 12], CYCLES, "")), ["cyclic::load"]);
+    let lower = "  - {name: lower, talker: d, listeners: b, priority: 0, payload: 1500 B, traffic: {type: periodic, interval: 1 ms}}\n";
+    let (_, all, observation) = run(&description(&[0.0; 8], CYCLES, lower));
+    assert_eq!(bound(&all, 7), (us(110_178), us(198_050)));
+    assert!(all.streams[8].listeners[0].delay.is_ok(), "{:?}", all.streams[8].listeners[0].delay);
+    assert!(seen(&observation, 7).1 <= us(198_050));
+    assert_eq!(codes(&description(&[0.0; 9], CYCLES, lower)), ["cyclic::load"]);
+}
+
+/// The dead time is what the longest line needs: cable, processing and the phase error of the clocks.
+#[test]
+fn the_dead_time_is_computed() {
+    let least = CYCLES.replace("20 us", "11500 ns");
+    run(&description(&[0.0], &least, ""));
+    assert_eq!(codes(&description(&[0.0], &CYCLES.replace("20 us", "11499 ns"), "")), ["cyclic::dead-time"]);
+    let (network, all, _) = run(&description(&[0.0], &CYCLES.replace("dead-time: 20 us, ", ""), ""));
+    assert_eq!(network.cyclic.as_ref().map(|cyclic| cyclic.dead_time), Some(Duration::from_ns(11_500)));
+    assert_eq!(bound(&all, 0).1, us(200_050) - Duration::from_ns(11_500));
+}
+
+/// A talker whose clock is ahead of that of the last bridge sees longer delays by the difference.
+#[test]
+fn the_phase_of_clocks_is_part_of_the_delay() {
+    let ahead = |node: &str| {
+        let text = description(&[0.0], CYCLES, "").replace("offset: 0 ns", "offset: 2 ms");
+        let kind = if node == "a0" { "end-station" } else { "bridge" };
+        text.replace(
+            &format!("  {node}: {{type: {kind}}}"),
+            &format!("  {node}: {{type: {kind}, clock: {{offset: 800 ns}}}}"),
+        )
+    };
+    let (_, all, _) = run(&ahead("a0"));
+    assert_eq!(bound(&all, 0), (us(110_178 + 80), us(198_050 + 80)));
+    let (_, all, observation) = run(&ahead("s3"));
+    assert_eq!(bound(&all, 0), (us(110_178 - 80), us(198_050 - 80)));
+    assert_eq!(seen(&observation, 0), (us(154_114 - 80), us(154_114 - 80)));
+    // It begins before the cycles of a clock that is past the base time.
+    assert_eq!(codes(&ahead("s3").replace("offset: 2 ms", "offset: 0 ms")), ["cyclic::talker"]);
+    assert_eq!(codes(&ahead("s3").replace("precision: 1 us", "precision: 700 ns")), ["cyclic::clocks"]);
+}
+
+/// A queue that does not take the frames of a cycle may lose some.
+#[test]
+fn queues_hold_the_frames_of_a_cycle() {
+    let limited = |frames: u64| {
+        description(&[0.0; 5], CYCLES, "").replace(
+            "device: switch}",
+            &format!(
+                "device: switch, classes: {{6: {{queue-limit: {{frames: {frames}}}}}, 7: {{queue-limit: {{frames: {frames}}}}}}}}}"
+            ),
+        )
+    };
+    for (frames, may_be_lost) in [(5, false), (4, true)] {
+        let network = network(&limited(frames));
+        let all = bounds(&network);
+        assert_eq!(losses(&network, &all).may_be_lost(StreamIndex(0), 0), may_be_lost, "{frames}");
+    }
+}
