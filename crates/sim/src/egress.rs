@@ -259,7 +259,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let held = if timed { selected.saturating_since(slot.queued) } else { held + slot.held_before };
         let mut parts = delay_parts(slot, selected, held, start, last, received);
         if let Some(part) = last_part {
-            parts.transmission = parts.transmission - part.off_line;
+            parts.transmission -= part.off_line;
             parts.queueing += part.off_line;
         }
         self.statistics.passed(slot.hop, slot.created, received.since(slot.received), &parts);

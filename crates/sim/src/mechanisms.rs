@@ -50,8 +50,11 @@ const LIST: [Listed; 8] = [
     Listed::watching(test_bed::WRAP),
 ];
 
+/// Makes the functions at reception of a mechanism; none if a network has none.
+type MakeAtReception = fn(&Network) -> Option<Box<dyn AtReception>>;
+
 /// Functions at the reception of frames, in the order in which they are asked: none where a network has none.
-const AT_RECEPTION: [fn(&Network) -> Option<Box<dyn AtReception>>; 1] = [psfp::at_reception];
+const AT_RECEPTION: [MakeAtReception; 1] = [psfp::at_reception];
 
 impl Listed {
     const fn acting(is_in: fn(&Network) -> bool, attach: Attach) -> Self {

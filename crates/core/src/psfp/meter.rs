@@ -260,7 +260,7 @@ mod tests {
             let mut passed: Vec<(Instant, u64, Colour)> = Vec::new();
             for (apart, octets, yellow) in frames {
                 asked.settle(now + Duration::from_ps(apart / 3));
-                now = now + Duration::from_ps(apart);
+                now += Duration::from_ps(apart);
                 let colour = meter.judge(now, octets, yellow);
                 proptest::prop_assert_eq!(colour, asked.judge(now, octets, yellow));
                 proptest::prop_assert!(!(aware && yellow) || colour != Some(Colour::Green));

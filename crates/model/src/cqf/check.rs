@@ -271,7 +271,7 @@ impl Check<'_, '_, '_> {
             let transmit = &host.transmit;
             let fixed = (transmit.constant + transmit.per_octet * frame.get()).saturating_sub(transmit.less);
             host_max = host_max.max(fixed.saturating_add(crate::resolve::models::delay_max(transmit.random)));
-            wire = wire + (frame + Bytes::MEDIA_OVERHEAD) * load.frames;
+            wire += (frame + Bytes::MEDIA_OVERHEAD) * load.frames;
         }
         let sent = line_time(rate, lower.unwrap_or_default(), wire);
         let end = latest.saturating_add(host_max).saturating_add(sent);

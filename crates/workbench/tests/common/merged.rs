@@ -52,13 +52,15 @@ struct Line<'a> {
     bps: Option<u64>,
 }
 
+/// A preemptable frame that has begun: stream, number and hop, its number on the line, octets so far, parts behind the first.
+type Begun = ((u32, u32, u32), u8, u32, u32);
+
 impl Line<'_> {
     fn broken(&self, parts: &[SentPart], frames: &BTreeMap<(u32, u32, u32), u32>) -> Vec<String> {
         let mut found = Vec::new();
         let stated = self.network.ports[self.port.index()].preemption.expect("it may cut frames");
         let least = 64 * (1 + u32::from(stated.add_frag_size.get())) - 4;
-        // The preemptable frame that has begun: which it is, its number, octets so far, and parts behind the first.
-        let mut open: Option<((u32, u32, u32), u8, u32, u32)> = None;
+        let mut open: Option<Begun> = None;
         let (mut free, mut next) = (0, 0);
         for part in parts {
             let frame = (part.stream, part.number, part.hop);
