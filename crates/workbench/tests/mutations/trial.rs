@@ -10,8 +10,8 @@ use std::sync::Once;
 use tautwire_units::Duration;
 use tautwire_workbench::network::StreamIndex;
 use tautwire_workbench::{
-    Bounds, Network, Observation, Options, Progress, Summary, Verdict, bounds, judge, load_text, simulate,
-    story, table, verify,
+    Bounds, Network, Observation, Options, Progress, Proviso, Summary, Verdict, bounds, judge, load_text,
+    simulate, story, table, verify,
 };
 
 /// Transmissions after which a run has seen enough.
@@ -75,12 +75,16 @@ fn hold(name: &str, text: &str, draw: u64) -> Outcome {
     Outcome::Held
 }
 
-/// What bounds alone call proven is not missed in a run.
+/// What bounds alone call proven is not missed in a run. What is proven once all nodes have network time may wait for that until the run
+/// is over, and nothing is delivered.
 fn proven_and_missed(network: &Network, bounds: &Bounds, observation: &Observation) -> Option<String> {
     let (promised, seen) = (judge(network, Some(bounds), None), judge(network, None, Some(observation)));
     let all = promised.streams.iter().zip(&seen.streams).zip(&network.streams);
     all.flat_map(|((promised, seen), stream)| {
         promised.listeners.iter().zip(&seen.listeners).map(move |(promised, seen)| (promised, seen, stream))
+    })
+    .filter(|(promised, seen, _)| {
+        promised.proviso != Some(Proviso::OnceSynchronised) || seen.late > 0 || seen.observed.is_some()
     })
     .find(|(promised, seen, _)| promised.verdict == Verdict::Proven && seen.verdict == Verdict::Missed)
     .map(|(_, seen, stream)| format!("{}: proven by its bounds, and missed: {seen:?}", stream.name))
