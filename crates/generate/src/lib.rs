@@ -5,8 +5,8 @@
 //! set the seeds of a search ([`seeds()`]).
 //!
 //! The networks of a mechanism are in its folder (`tdma/`, `srp/`, ...), those of several in a file: data plane
-//! (`network.rs`, `backbone.rs`), traffic (`traffic.rs`), messages that answer others (`responses.rs`), admission in a
-//! run (`admission.rs`).
+//! (`network.rs`, `backbone.rs`), traffic (`traffic.rs`), messages that answer others (`responses.rs`), streams and clocks that
+//! several kinds draw alike (`shaped_stream.rs`), admission in a run (`admission.rs`).
 
 mod admission;
 mod as6802;
@@ -24,6 +24,7 @@ mod preemption;
 mod psfp;
 mod responses;
 mod seeds;
+mod shaped_stream;
 mod srp;
 mod tags;
 mod tdma;

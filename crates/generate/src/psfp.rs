@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use crate::Dice;
+use crate::shaped_stream::write_clock;
 
 /// A stream, as filters are drawn for it.
 struct Stream {
@@ -57,7 +58,7 @@ pub fn random_stream_filters(seed: u64) -> String {
     let mut events = String::new();
     for bridge in 0..bridges {
         let _ = writeln!(text, "  b{bridge}:\n    type: bridge");
-        write_clock(&mut text, &mut dice, tolerance);
+        write_clock(&mut text, &mut dice, tolerance, true);
         if bridge == 0 || dice.chance(50) {
             let is_plain = selection.is_empty();
             write_filters(&mut text, &mut events, &mut dice, &streams, (bridge, is_plain));
@@ -65,7 +66,7 @@ pub fn random_stream_filters(seed: u64) -> String {
     }
     for station in 0..stations {
         let _ = writeln!(text, "  e{station}:\n    type: end-station");
-        write_clock(&mut text, &mut dice, tolerance);
+        write_clock(&mut text, &mut dice, tolerance, true);
     }
     text.push_str("links:\n");
     for bridge in 1..bridges {
@@ -339,20 +340,6 @@ fn write_meter(
             );
         }
         _ => {}
-    }
-}
-
-/// A clock at one end of its tolerance, or drawn.
-fn write_clock(text: &mut String, dice: &mut Dice, tolerance: u64) {
-    let (drift, offset) = (dice.between(0, 2), dice.between(0, 900));
-    if tolerance > 0 && drift < 2 {
-        let sign = if drift == 0 { "" } else { "-" };
-        let _ = writeln!(
-            text,
-            "    clock: {{tolerance: {tolerance} ppm, drift: {sign}{tolerance} ppm, offset: {offset} us}}"
-        );
-    } else if dice.chance(20) {
-        let _ = writeln!(text, "    clock: {{offset: {offset} us}}");
     }
 }
 

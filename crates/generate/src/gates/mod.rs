@@ -9,6 +9,7 @@ mod scheduled;
 
 use std::fmt::Write as _;
 
+use crate::shaped_stream::{ShapedStream, write_clock};
 use crate::{Dice, grain};
 use list::List;
 pub use scheduled::random_scheduled;
@@ -66,14 +67,14 @@ pub fn random_gates(seed: u64) -> String {
     for bridge in 0..bridges {
         let device = dice.one_of(&["store-and-forward", "drawn", "drawn"]);
         let _ = writeln!(text, "  b{bridge}:\n    type: bridge\n    device: {device}");
-        write_clock(&mut text, &mut dice, tolerance, time);
+        write_clock(&mut text, &mut dice, tolerance, time != Time::Stated);
         if !everywhere {
             lists[usize::try_from(bridge).expect("few")].write(&mut text, &mut dice, "    ", &classes);
         }
     }
     for station in 0..stations {
         let _ = writeln!(text, "  e{station}:\n    type: end-station");
-        write_clock(&mut text, &mut dice, tolerance, time);
+        write_clock(&mut text, &mut dice, tolerance, time != Time::Stated);
         match dice.between(0, 3) {
             // A station without gates among those that have some, and the other way round.
             0 if everywhere => text.push_str("    gate-parameter-table: {gate-enabled: false}\n"),
@@ -142,32 +143,12 @@ fn streams(dice: &mut Dice, classes: &[Class], shares: &[u64], rate: u64, statio
         let listener = (talker + dice.between(1, stations - 1)) % stations;
         let most = class.payload;
         let least = if dice.chance(30) { dice.between(1, most) } else { most };
-        let wire = ((most + 22).max(64) + 20) * 8;
         // A part of what its class gets of the line.
         let own = rate * 1_000 * shares[place] * dice.between(30, 250) / 1_000 / count;
-        let burst = dice.between(1, 3);
-        let interval_ns = (wire * burst * 1_000_000_000).div_ceil(own.max(1_000));
         load[place] += own.max(1_000);
-        let bits = wire * burst;
-        let traffic = match dice.between(0, 3) {
-            0 => format!("{{type: greedy}}, arrival-curve: {{rate: {own} bit/s, burst: {bits} bit}}"),
-            1 => {
-                let jitter = dice.between(0, interval_ns / 2);
-                format!("{{type: periodic, interval: {interval_ns} ns, jitter: {jitter} ns, burst: {burst}}}")
-            }
-            2 => format!("{{type: constant-rate, rate: {own} bit/s}}"),
-            _ => {
-                let offset = dice.between(0, interval_ns);
-                format!("{{type: periodic, interval: {interval_ns} ns, offset: {offset} ns, burst: {burst}}}")
-            }
-        };
-        let cir = own + own / 500 + 1;
-        let _ = writeln!(
-            text,
-            "  - {{name: s{number}, talker: e{talker}, listeners: e{listener}, priority: {}, payload: {{min: {least} B, max: {most} B}}, traffic: {traffic}, \
-             shaper: {{committed-information-rate: {cir} bit/s, committed-burst-size: {bits} bit}}}}",
-            class.number
-        );
+        let payload = (least, most);
+        let stream = ShapedStream { number, talker, listener, priority: class.number, payload, rate: own };
+        stream.write(&mut text, dice);
     }
     Streams { text, load }
 }
@@ -207,23 +188,6 @@ fn write_class(text: &mut String, class: &Class, lists: &[List], load: &[u64], p
             }
         }
         _ => {}
-    }
-}
-
-/// A clock at one end of its tolerance, or drawn.
-fn write_clock(text: &mut String, dice: &mut Dice, tolerance: u64, time: Time) {
-    let (drift, mut offset) = (dice.between(0, 2), dice.between(0, 900));
-    if time == Time::Stated {
-        offset = 0;
-    }
-    if tolerance > 0 && drift < 2 {
-        let sign = if drift == 0 { "" } else { "-" };
-        let _ = writeln!(
-            text,
-            "    clock: {{tolerance: {tolerance} ppm, drift: {sign}{tolerance} ppm, offset: {offset} us}}"
-        );
-    } else if dice.chance(20) {
-        let _ = writeln!(text, "    clock: {{offset: {offset} us}}");
     }
 }
 

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use crate::gates::random_gates;
+use crate::shaped_stream::ShapedStream;
 use crate::{Dice, grain};
 
 /// The description of a seed.
@@ -151,30 +152,11 @@ fn streams(dice: &mut Dice, rate: u64, (classes, stations): (u64, u64)) -> Strea
         let most =
             if small || dice.chance(30) { 46 + dice.between(0, 300) } else { 46 + dice.between(0, 1_454) };
         let least = if dice.chance(30) { dice.between(1, most) } else { most };
-        let wire = ((most + 22).max(64) + 20) * 8;
         let own = (rate * 1_000 * dice.between(30, 700) / count).min(rate * 60_000);
-        let burst = dice.between(1, 3);
-        let interval_ns = (wire * burst * 1_000_000_000).div_ceil(own.max(1_000));
         load[usize::try_from(class).expect("below eight")] += own.max(1_000);
-        let bits = wire * burst;
-        let traffic = match dice.between(0, 3) {
-            0 => format!("{{type: greedy}}, arrival-curve: {{rate: {own} bit/s, burst: {bits} bit}}"),
-            1 => {
-                let jitter = dice.between(0, interval_ns / 2);
-                format!("{{type: periodic, interval: {interval_ns} ns, jitter: {jitter} ns, burst: {burst}}}")
-            }
-            2 => format!("{{type: constant-rate, rate: {own} bit/s}}"),
-            _ => {
-                let offset = dice.between(0, interval_ns);
-                format!("{{type: periodic, interval: {interval_ns} ns, offset: {offset} ns, burst: {burst}}}")
-            }
-        };
-        let cir = own + own / 500 + 1;
-        let _ = writeln!(
-            text,
-            "  - {{name: s{number}, talker: e{talker}, listeners: e{listener}, priority: {class}, payload: {{min: {least} B, max: {most} B}}, traffic: {traffic}, \
-             shaper: {{committed-information-rate: {cir} bit/s, committed-burst-size: {bits} bit}}}}"
-        );
+        let payload = (least, most);
+        let stream = ShapedStream { number, talker, listener, priority: class, payload, rate: own };
+        stream.write(&mut text, dice);
     }
     Streams { text, load }
 }
