@@ -1,7 +1,7 @@
 //! The egress port: queues, shapers and transmission selection of eight classes, composed
 //! (IEEE Std 802.1Q-2022, 8.6.6 to 8.6.8).
 //!
-//! In: frames, and polls for the next one. Out: a frame, the time to poll again, or nothing. Selection is
+//! In: frames, and polls for the next one. Out: a frame, the time to poll again, or nothing. Unless frames may be cut (`started.rs`), selection is
 //! non-preemptive: the highest class that has an eligible frame, whatever waits below. Invariant: the answer of
 //! [`EgressPort::select`] changes only by an enqueue, by the end of the frame it gave out, or at the instant in
 //! [`Selection::Wait`], which may be early, never late. Not here: eligibility times (`ats.rs`), credit (`cbs.rs`), the
@@ -12,22 +12,22 @@ use alloc::vec::Vec;
 
 use tautwire_units::{BitRate, Bytes, Credit, Duration, Instant};
 
-use crate::buffer::{QueueLimit, SharedBuffer};
+use crate::buffer::SharedBuffer;
 use crate::class::Class;
-use crate::gates::GatesConfig;
-use crate::harts::servers::{Choice, ServerConfig, Servers, ServersConfig};
-use crate::preemption::PreemptionConfig;
-use crate::queue::{LaneOrder, Waiting};
-use crate::time_triggered::dispatcher::DispatcherConfig;
+use crate::harts::servers::Servers;
+use crate::queue::Waiting;
 use crate::{OctetTime, TrafficClass};
 
+mod config;
 mod gated;
 mod integrated;
 mod merged;
+mod served;
 mod started;
 #[cfg(test)]
 mod test_frame;
 
+pub use config::{ClassConfig, PortConfig};
 use gated::Gated;
 use integrated::Integrated;
 pub use started::Cut;
@@ -38,68 +38,6 @@ pub trait QueuedFrame: Copy {
     fn octets(self) -> u32;
     /// The traffic class.
     fn class(self) -> TrafficClass;
-}
-
-/// How a class is built.
-#[derive(Clone, Debug)]
-pub struct ClassConfig {
-    /// Its shaper; none: strict priority, or ATS, whose frames have eligibility times.
-    pub idle_slope: Option<BitRate>,
-    /// Order between frames of several lanes.
-    pub order: LaneOrder,
-    /// Lanes (reception ports, or scheduler groups).
-    pub lanes: usize,
-    /// Limits.
-    pub limit: QueueLimit,
-    /// Most frames of one lane, of a class with several.
-    pub lane_limit: u32,
-    /// Whether a full queue gives up its oldest frame for a new one ([`EgressPort::enqueue_over`]).
-    pub discards_oldest: bool,
-}
-
-impl ClassConfig {
-    /// Whether frames are in several lanes.
-    const fn has_several_lanes(&self) -> bool {
-        self.order.has_lanes() && self.lanes > 1
-    }
-}
-
-impl Default for ClassConfig {
-    fn default() -> Self {
-        Self {
-            idle_slope: None,
-            order: LaneOrder::Arrival,
-            lanes: 1,
-            limit: QueueLimit::NONE,
-            lane_limit: u32::MAX,
-            discards_oldest: false,
-        }
-    }
-}
-
-/// How a port is built.
-#[derive(Clone, Debug)]
-pub struct PortConfig {
-    /// Bits of the wire per second.
-    pub rate: BitRate,
-    /// The classes 0 to 7.
-    pub classes: [ClassConfig; 8],
-    /// Buffer shared by the classes.
-    pub buffer: Option<SharedBuffer>,
-    /// Whether a class commits one frame before the classes compete.
-    pub two_stage: bool,
-    /// Octets that credit-based shapers charge in addition to the frame.
-    pub credit_charged_overhead: Bytes,
-    /// Time-triggered traffic, if any is sent here. Then no class is shaped, and frames are not committed
-    /// before the classes compete.
-    pub dispatcher: Option<DispatcherConfig>,
-    /// Servers in place of queues and selection of the classes; a frame's lane is the number of its server.
-    pub servers: Option<ServersConfig>,
-    /// Gates of its classes. Then there are neither time-triggered traffic nor servers, and frames are not committed
-    /// before the classes compete.
-    pub gates: Option<GatesConfig>,
-    /// Its MAC merge sublayer, if it preempts frames. What is said of gates holds of it.
-    pub preemption: Option<PreemptionConfig>,
 }
 
 /// Octets on the wire that servers charge in addition to a frame: preamble and the least gap.
@@ -376,31 +314,6 @@ impl<F: QueuedFrame> EgressPort<F> {
         }
     }
 
-    /// Replaces a server from now on, with a memory pool of so many octets on the wire; an unchanged one continues.
-    /// Only where there are servers.
-    pub fn install_server(&mut self, now: Instant, lane: u16, config: ServerConfig, pool: Option<u32>) {
-        if let Some(servers) = self.servers() {
-            servers.install(now, lane, config, pool);
-        }
-    }
-
-    /// Throws away those frames of a server that are meant, and gives them back. None where there are no servers.
-    pub fn withdraw(&mut self, now: Instant, lane: u16, is_meant: impl Fn(&F) -> bool) -> Vec<F> {
-        let Some(servers) = self.servers() else { return Vec::new() };
-        let taken = servers.withdraw(now, lane, is_meant, |frame| frame.octets() + SERVED_OVERHEAD);
-        for frame in &taken {
-            let (octets, index) = (frame.octets(), frame.class().index());
-            self.classes[index].count_out(octets);
-            if self.classes[index].frames() == 0 {
-                self.occupied &= !(1 << index);
-            }
-            if let Some(buffer) = &mut self.buffer {
-                buffer.give(index, octets);
-            }
-        }
-        taken
-    }
-
     /// Whether no frame waits.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
@@ -570,13 +483,6 @@ impl<F: QueuedFrame> EgressPort<F> {
         class.choose_lane(now)
     }
 
-    fn servers(&mut self) -> Option<&mut Servers<F>> {
-        match self.arbiter.as_deref_mut()? {
-            Arbiter::Servers(servers) => Some(servers),
-            Arbiter::Gates(_) => None,
-        }
-    }
-
     /// Whether the arbiter lets a frame in.
     #[cold]
     fn arbiter_admits(&mut self, now: Instant, lane: u16, octets: u32) -> bool {
@@ -600,40 +506,6 @@ impl<F: QueuedFrame> EgressPort<F> {
         match self.arbiter.as_deref() {
             Some(Arbiter::Gates(_)) => self.select_gated(now),
             _ => self.select_of_servers(now),
-        }
-    }
-
-    /// The selection of the servers at `now`, with the line free.
-    fn select_of_servers(&mut self, now: Instant) -> Selection<F> {
-        let Some(Arbiter::Servers(servers)) = self.arbiter.as_deref_mut() else { return Selection::Idle };
-        let wire = |octets: u32| self.octet_time.duration_ceil(Bytes::new(u64::from(octets)));
-        let overhead = SERVED_OVERHEAD;
-        match servers.choose(now, |frame: F| frame.octets() + overhead, wire) {
-            None => Selection::Idle,
-            Some(Choice::Wait(at)) => Selection::Wait(at),
-            Some(Choice::Send(server)) => self.transmit_of_server(server, overhead, now),
-        }
-    }
-
-    fn transmit_of_server(&mut self, server: u16, overhead: u32, now: Instant) -> Selection<F> {
-        let idle = self.idle_time(now);
-        let servers = self.servers().expect("a port with servers");
-        let taken = servers.pop(now, server, |frame| frame.octets() + overhead, idle);
-        let (octets, index) = (taken.frame.octets(), taken.frame.class().index());
-        self.classes[index].count_out(octets);
-        if self.classes[index].frames() == 0 {
-            self.occupied &= !(1 << index);
-        }
-        self.octets += u64::from(octets);
-        if let Some(buffer) = &mut self.buffer {
-            buffer.give(index, octets);
-        }
-        let wire = self.octet_time.duration_ceil(Bytes::new(u64::from(octets + overhead)));
-        self.busy_until = now + wire;
-        self.busy += wire;
-        Selection::Transmit {
-            frame: taken.frame,
-            held: Duration::from_ps(idle.saturating_sub(taken.idle_at_head)),
         }
     }
 

@@ -2,9 +2,11 @@
 
 use alloc::vec::Vec;
 
-use tautwire_units::{BitRate, Bytes, Duration, Instant};
+use tautwire_units::{BitRate, Duration, Instant};
 
 use super::*;
+use crate::buffer::QueueLimit;
+use crate::queue::LaneOrder;
 
 /// A frame of a class, its octets and its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,20 +18,6 @@ impl QueuedFrame for Frame {
     }
     fn class(self) -> TrafficClass {
         TrafficClass::new(self.0).expect("a class")
-    }
-}
-
-fn config(rate: BitRate) -> PortConfig {
-    PortConfig {
-        dispatcher: None,
-        rate,
-        classes: core::array::from_fn(|_| ClassConfig::default()),
-        buffer: None,
-        two_stage: false,
-        credit_charged_overhead: Bytes::MEDIA_OVERHEAD,
-        servers: None,
-        gates: None,
-        preemption: None,
     }
 }
 
@@ -68,7 +56,7 @@ fn starts(mut port: EgressPort<Frame>, offers: &[(u64, u16, u64, Frame)]) -> Vec
 
 #[test]
 fn the_highest_class_goes_first_and_interrupts_nothing() {
-    let port = EgressPort::new(config(BitRate::from_gbps(1)));
+    let port = EgressPort::new(PortConfig::plain(BitRate::from_gbps(1)));
     let offers = [
         (0, 0, 0, Frame(0, 1_522, 1)),
         (100, 0, 0, Frame(3, 64, 2)),
@@ -80,7 +68,7 @@ fn the_highest_class_goes_first_and_interrupts_nothing() {
 
 #[test]
 fn a_shaped_class_leaves_the_line_to_those_below() {
-    let mut config = config(BitRate::from_mbps(100));
+    let mut config = PortConfig::plain(BitRate::from_mbps(100));
     config.classes[6].idle_slope = Some(BitRate::from_mbps(50));
     // 230 octets and 20 of overhead: 20 us on the wire, then 20 us to pay the debt at half the rate.
     let offers = [
@@ -100,7 +88,7 @@ fn a_shaped_class_leaves_the_line_to_those_below() {
 #[test]
 fn a_head_that_is_overtaken_stays_before_its_equals() {
     for two_stage in [false, true] {
-        let mut config = config(BitRate::from_gbps(1));
+        let mut config = PortConfig::plain(BitRate::from_gbps(1));
         config.classes[5].order = LaneOrder::Eligibility;
         config.two_stage = two_stage;
         let offers = [
@@ -120,13 +108,13 @@ fn a_head_that_is_overtaken_stays_before_its_equals() {
 fn a_class_without_its_shaper_shows_it() {
     // The knock-out of the case above: strict priority sends class 6 back to back.
     let offers = [(0, 0, 0, Frame(6, 230, 1)), (0, 0, 0, Frame(6, 230, 2)), (0, 0, 0, Frame(0, 105, 3))];
-    let port = EgressPort::new(config(BitRate::from_mbps(100)));
+    let port = EgressPort::new(PortConfig::plain(BitRate::from_mbps(100)));
     assert_eq!(starts(port, &offers), [(0, 1), (20_000, 2), (40_000, 3)]);
 }
 
 #[test]
 fn a_frame_waits_for_its_eligibility_time() {
-    let mut config = config(BitRate::from_gbps(1));
+    let mut config = PortConfig::plain(BitRate::from_gbps(1));
     config.classes[7].order = LaneOrder::EligibilityOfHeads;
     config.classes[7].lanes = 2;
     let offers = [
@@ -141,7 +129,7 @@ fn a_frame_waits_for_its_eligibility_time() {
 
 #[test]
 fn time_held_by_the_own_shaper_is_distinguished_from_queueing() {
-    let mut config = config(BitRate::from_gbps(1));
+    let mut config = PortConfig::plain(BitRate::from_gbps(1));
     config.classes[7].idle_slope = Some(BitRate::from_mbps(500));
     let mut port = EgressPort::new(config);
     for number in 1..4 {
@@ -160,7 +148,7 @@ fn time_held_by_the_own_shaper_is_distinguished_from_queueing() {
 #[test]
 fn a_committed_frame_is_not_overtaken_in_its_class() {
     for (two_stage, expected) in [(false, [1, 3, 2]), (true, [1, 2, 3])] {
-        let mut config = config(BitRate::from_gbps(1));
+        let mut config = PortConfig::plain(BitRate::from_gbps(1));
         config.two_stage = two_stage;
         config.classes[5].order = LaneOrder::LowestLane;
         config.classes[5].lanes = 2;
@@ -173,7 +161,7 @@ fn a_committed_frame_is_not_overtaken_in_its_class() {
 
 #[test]
 fn full_queues_discard_and_count() {
-    let mut config = config(BitRate::from_gbps(1));
+    let mut config = PortConfig::plain(BitRate::from_gbps(1));
     config.classes[2].limit = QueueLimit { frames: 2, octets: 200 };
     config.buffer = SharedBuffer::new(64, 3, [0; 8]);
     let mut port = EgressPort::new(config);
@@ -207,7 +195,7 @@ proptest::proptest! {
             .collect();
         offers.sort_by_key(|offer| offer.0);
         let make = || {
-            let mut config = config(BitRate::from_gbps(1));
+            let mut config = PortConfig::plain(BitRate::from_gbps(1));
             config.two_stage = two_stage;
             config.classes[3].idle_slope = Some(BitRate::from_mbps(300));
             for class in [1, 5, 7] {
@@ -249,7 +237,7 @@ proptest::proptest! {
 #[test]
 fn a_full_queue_may_give_up_its_oldest() {
     for (order, lanes) in [(LaneOrder::Arrival, 1), (LaneOrder::RoundRobin, 2)] {
-        let mut config = config(BitRate::from_gbps(1));
+        let mut config = PortConfig::plain(BitRate::from_gbps(1));
         config.classes[2].limit = QueueLimit { frames: 2, octets: 200 };
         config.classes[2].discards_oldest = true;
         (config.classes[2].order, config.classes[2].lanes) = (order, lanes);
@@ -277,7 +265,7 @@ fn a_full_queue_may_give_up_its_oldest() {
 /// A queue whose only frame is given up for the next keeps its credit: frames waited all the time.
 #[test]
 fn credit_outlasts_the_frame_that_is_given_up() {
-    let mut config = config(BitRate::from_gbps(1));
+    let mut config = PortConfig::plain(BitRate::from_gbps(1));
     config.classes[2].limit = QueueLimit { frames: 1, octets: 2_000 };
     config.classes[2].discards_oldest = true;
     config.classes[2].idle_slope = Some(BitRate::from_mbps(500));

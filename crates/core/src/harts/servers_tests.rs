@@ -2,11 +2,11 @@
 
 use alloc::vec;
 
-use tautwire_units::{BitRate, Bytes};
+use tautwire_units::BitRate;
 
 use super::*;
 use crate::TrafficClass;
-use crate::port::{ClassConfig, EgressPort, PortConfig, QueuedFrame, Selection};
+use crate::port::{EgressPort, PortConfig, QueuedFrame, Selection};
 
 /// A frame: its name, and its octets from destination to FCS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,17 +38,7 @@ fn port(servers: Vec<ServerConfig>) -> EgressPort<Frame> {
     let (trigger, synchronous) = (Duration::from_us(8), Duration::from_us(10));
     let open = Duration::from_us(20);
     let config = ServersConfig { cycle, trigger, synchronous, open, close: cycle, servers };
-    EgressPort::new(PortConfig {
-        rate: BitRate::from_mbps(100),
-        classes: core::array::from_fn(|_| ClassConfig::default()),
-        buffer: None,
-        two_stage: false,
-        credit_charged_overhead: Bytes::MEDIA_OVERHEAD,
-        dispatcher: None,
-        servers: Some(config),
-        gates: None,
-        preemption: None,
-    })
+    EgressPort::new(PortConfig { servers: Some(config), ..PortConfig::plain(BitRate::from_mbps(100)) })
 }
 
 /// Puts a frame of `wire` octets on the wire into a server.

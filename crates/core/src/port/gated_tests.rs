@@ -3,10 +3,9 @@
 use alloc::vec::Vec;
 
 use super::*;
-use crate::buffer::QueueLimit;
 use crate::gates::{CycleTime, Entry, Operation};
+use crate::port::PortConfig;
 use crate::port::test_frame::Frame;
-use crate::port::{ClassConfig, PortConfig};
 
 /// Nanoseconds.
 fn ns(ns: u64) -> Instant {
@@ -29,13 +28,6 @@ fn list(cycle_us: u64, entries: &[(&[u8], u64)]) -> GateParameters {
 
 fn config(parameters: GateParameters) -> PortConfig {
     PortConfig {
-        rate: BitRate::from_mbps(100),
-        classes: core::array::from_fn(|_| ClassConfig { limit: QueueLimit::NONE, ..ClassConfig::default() }),
-        buffer: None,
-        two_stage: false,
-        credit_charged_overhead: tautwire_units::Bytes::MEDIA_OVERHEAD,
-        dispatcher: None,
-        servers: None,
         gates: Some(GatesConfig {
             admin_gate_states: 0xff,
             parameters,
@@ -45,7 +37,7 @@ fn config(parameters: GateParameters) -> PortConfig {
             tick: Duration::ZERO,
             credit: GatedCredit::STANDARD,
         }),
-        preemption: None,
+        ..PortConfig::plain(BitRate::from_mbps(100))
     }
 }
 

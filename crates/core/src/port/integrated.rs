@@ -225,15 +225,9 @@ mod tests {
         let slots = [Slot { period, offset, length, empty }].to_vec();
         let class = TrafficClass::new(7).expect("below eight");
         let mut port = EgressPort::new(PortConfig {
-            rate: BitRate::from_mbps(100),
             classes: core::array::from_fn(|_| classes.clone()),
-            buffer: None,
-            two_stage: false,
-            credit_charged_overhead: Bytes::MEDIA_OVERHEAD,
             dispatcher: Some(DispatcherConfig { class, integration, slots }),
-            servers: None,
-            gates: None,
-            preemption: None,
+            ..PortConfig::plain(BitRate::from_mbps(100))
         });
         port.synchronise(us(0), 0);
         port

@@ -5,12 +5,11 @@ use alloc::vec::Vec;
 use tautwire_units::BitRate;
 
 use super::*;
-use crate::buffer::QueueLimit;
 use crate::gates::{
     CycleTime, Entry, GateParameters, GatedCredit, GatesConfig, GuardPolicy, HoldAdvances, Operation,
 };
 use crate::port::test_frame::Frame;
-use crate::port::{ClassConfig, Cut, PortConfig};
+use crate::port::{Cut, PortConfig};
 use crate::preemption::{AddFragSize, PreemptionConfig};
 
 /// Octets of the line, in nanoseconds.
@@ -23,20 +22,13 @@ fn ns(ns: u64) -> Instant {
 /// A port whose classes 0 to 3 are preemptable.
 fn config(add_frag_size: u8) -> PortConfig {
     PortConfig {
-        rate: BitRate::from_mbps(100),
-        classes: core::array::from_fn(|_| ClassConfig { limit: QueueLimit::NONE, ..ClassConfig::default() }),
-        buffer: None,
-        two_stage: false,
-        credit_charged_overhead: tautwire_units::Bytes::MEDIA_OVERHEAD,
-        dispatcher: None,
-        servers: None,
-        gates: None,
         preemption: Some(PreemptionConfig {
             preemptable: 0x0f,
             add_frag_size: AddFragSize::new(add_frag_size).expect("below four"),
             advances: HoldAdvances::default(),
             active: true,
         }),
+        ..PortConfig::plain(BitRate::from_mbps(100))
     }
 }
 
