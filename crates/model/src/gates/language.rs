@@ -23,26 +23,16 @@ pub(crate) static GATE_PARAMETER_TABLE: Shape = Shape {
             Kind::Numbers(0, 7, &Kind::Octets),
             "Largest service data unit of a class; a larger frame is discarded when it reaches the queue. By default, and with 0 B, only the MTU counts.",
         ),
-        key(
-            "sdu",
-            Kind::Word(&["msdu", "payload"]),
-            "What a service data unit is: `msdu` begins with the EtherType (802.1AC), `payload` is the MAC client data behind it, as Linux counts it.",
-        )
-        .or("msdu"),
+        SDU,
         key(
             "guard",
             Kind::Word(&["look-ahead", "max-sdu", "none"]),
             "How the device keeps a frame from being in transmission when its gate closes: a frame starts if it ends before (8.6.8.4), if the largest frame of its class would, or in any case, which is a transmission overrun.",
         )
         .or("look-ahead"),
-        key(
-            "tick-granularity",
-            Kind::Duration,
-            "Tick of the device's gates: each change of the gates happens at the first tick at or after its time. By default they are exact.",
-        ),
-        key("supported-list-max", Kind::Integer(1, 4_294_967_295), "Greatest number of entries; by default no limit."),
-        key("supported-interval-max", Kind::Duration, "Greatest interval of an entry; by default no limit."),
-        key("supported-cycle-max", Kind::Period, "Greatest cycle time; by default no limit."),
+        ],
+        LIMITS,
+        &[
         key(
             "credit-at-closed-gate",
             Kind::Word(&["frozen", "rises"]),
@@ -61,7 +51,7 @@ pub(crate) static GATE_PARAMETER_TABLE: Shape = Shape {
             "What the idleSlope of a class is: an average, earned in the open time alone at the higher operIdleSlope, as in the standard, or the slope while the gate is open.",
         )
         .or("average"),
-    ],
+        ],
         PARAMETERS,
         &[LIST],
     ],
@@ -75,6 +65,30 @@ const LIST: Key = key(
     ENTRIES,
     "The entries in order. After the last one its states stay until the cycle ends; what is beyond the cycle is cut off.",
 );
+
+/// What a service data unit is.
+pub(crate) const SDU: Key = key(
+    "sdu",
+    Kind::Word(&["msdu", "payload"]),
+    "What a service data unit is: `msdu` begins with the EtherType (802.1AC), `payload` is the MAC client data behind it, as Linux counts it.",
+)
+.or("msdu");
+
+/// What a device can do with lists.
+pub(crate) static LIMITS: &[Key] = &[
+    key(
+        "tick-granularity",
+        Kind::Duration,
+        "Tick of the device's gates: each change of the gates happens at the first tick at or after its time. By default they are exact.",
+    ),
+    key(
+        "supported-list-max",
+        Kind::Integer(1, 4_294_967_295),
+        "Greatest number of entries; by default no limit.",
+    ),
+    key("supported-interval-max", Kind::Duration, "Greatest interval of an entry; by default no limit."),
+    key("supported-cycle-max", Kind::Period, "Greatest cycle time; by default no limit."),
+];
 
 /// The other parameters that a change sets.
 pub(crate) static PARAMETERS: &[Key] = &[

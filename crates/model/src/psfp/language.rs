@@ -1,6 +1,6 @@
 //! Stream filters, stream gates and flow meters of bridges.
 
-use crate::gates::language::PARAMETERS;
+use crate::gates::language::{LIMITS, PARAMETERS, SDU};
 use crate::text::language::{MANY, key, must};
 use crate::text::shape::{Key, Kind, Shape};
 
@@ -9,13 +9,6 @@ const INSTANCE: Kind = Kind::Integer(0, INSTANCE_MAX);
 const INSTANCE_MAX: u64 = 4_294_967_295;
 
 const IPV: Kind = Kind::OneOf(&[Kind::Word(&["none"]), Kind::Integer(0, 7)]);
-
-const SDU: Key = key(
-    "sdu",
-    Kind::Word(&["msdu", "payload"]),
-    "What a service data unit is: `msdu` begins with the EtherType (802.1AC), `payload` is the MAC client data behind it.",
-)
-.or("msdu");
 
 /// Keys of a bridge.
 pub(crate) static BRIDGE_KEYS: &[Key] = &[
@@ -77,31 +70,22 @@ static STREAM_FILTER: Shape = Shape {
 static STREAM_GATES: Shape = Shape {
     name: "stream gates",
     about: "Stream gates (802.1Q-2022 8.6.5.4, 8.6.10, 12.31.3), to each of which several filters may lead, and what the device can do.",
-    keys: &[&[
-        key(
+    keys: &[
+        &[key(
             "max-stream-gate-instances",
             Kind::Integer(1, INSTANCE_MAX),
             "Greatest number of gates; by default no limit.",
-        ),
-        key(
-            "supported-list-max",
-            Kind::Integer(1, INSTANCE_MAX),
-            "Greatest number of entries; by default no limit.",
-        ),
-        key("supported-interval-max", Kind::Duration, "Greatest interval of an entry; by default no limit."),
-        key("supported-cycle-max", Kind::Period, "Greatest cycle time; by default no limit."),
-        key(
-            "tick-granularity",
-            Kind::Duration,
-            "Tick of the device's gates: each change happens at the first tick at or after its time. By default they are exact.",
-        ),
-        SDU,
-        must(
-            "stream-gate-instance-table",
-            Kind::Numbers(0, INSTANCE_MAX, &Kind::Object(&STREAM_GATE)),
-            "The gates by number.",
-        ),
-    ]],
+        )],
+        LIMITS,
+        &[
+            SDU,
+            must(
+                "stream-gate-instance-table",
+                Kind::Numbers(0, INSTANCE_MAX, &Kind::Object(&STREAM_GATE)),
+                "The gates by number.",
+            ),
+        ],
+    ],
 };
 
 static STREAM_GATE: Shape = Shape {
