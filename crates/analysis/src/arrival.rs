@@ -109,6 +109,9 @@ impl Analysis<'_> {
             };
             self.arrivals[number as usize] = arriving;
         }
+        if self.plan.has_ways {
+            self.merge_ways(entries);
+        }
     }
 
     /// From the application to the header of a frame that is cut through, or to its last bit, greatest.
@@ -148,6 +151,7 @@ impl Analysis<'_> {
             tardy: 0,
             scheduled: false,
             is_represented: false,
+            comes_by_others: false,
             reason,
             policed,
             share,
@@ -182,6 +186,7 @@ impl Analysis<'_> {
             tardy: 0,
             scheduled: false,
             is_represented: false,
+            comes_by_others: false,
             reason: self.why_unknown(entry, false),
             policed: None,
             share: None,
@@ -370,6 +375,7 @@ impl Analysis<'_> {
             tardy: if tardy == u64::MAX { 0 } else { tardy },
             scheduled: true,
             is_represented: false,
+            comes_by_others: false,
             reason,
             policed: None,
             share: None,

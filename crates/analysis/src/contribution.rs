@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use tautwire_model::Tags;
 use tautwire_units::Bytes;
 
 use crate::curve::{Curve, Line};
@@ -33,6 +34,8 @@ pub(crate) struct Arriving {
     pub(crate) scheduled: bool,
     /// Whether another entry represents its scheduler.
     pub(crate) is_represented: bool,
+    /// Whether it represents frames that come by other links, too.
+    pub(crate) comes_by_others: bool,
     /// Why its arrivals have no known bound.
     pub(crate) reason: u32,
     /// The limit by a policer that may discard frames of it.
@@ -65,10 +68,10 @@ pub(crate) struct Contribution {
     pub(crate) way_of_headers: Option<(u64, u64)>,
     /// The rounding of a run in the time at which a header is complete.
     pub(crate) header_rounding: u64,
-    /// Rate of the link, true time, and what tags add to it.
+    /// Rate of the link, true time, and how many bits tags add to a frame at most.
     pub(crate) line_rate: u64,
     pub(crate) reception_jitter: u64,
-    pub(crate) tag_added: bool,
+    pub(crate) tag_added: u64,
     /// What the class before lets onto the link, if all come from one class: true time.
     pub(crate) before: Before,
     /// Whether frames of two classes may have been on the line at a time.
@@ -97,7 +100,7 @@ pub(crate) struct Upstream {
     pub(crate) line_rate: u64,
     /// By how much less two frames may lie apart at reception than on the line.
     pub(crate) jitter: u64,
-    pub(crate) tagged: bool,
+    pub(crate) tagged: Tags,
     pub(crate) class: u8,
     /// What the class sends at most, if it is credit-based: true time.
     pub(crate) output: Option<Line>,
@@ -236,7 +239,7 @@ impl Contribution {
                 _ => {}
             }
         }
-        let held = arriving.scheduled || entry.reception == NONE;
+        let held = arriving.scheduled || entry.reception == NONE || arriving.comes_by_others;
         match (arriving.queue_max.filter(|_| !held), self.way) {
             (Some(most), Some((known_max, known_min))) => {
                 self.way = Some((known_max.max(most), known_min.min(arriving.queue_min)));
@@ -250,7 +253,9 @@ impl Contribution {
                 self.line_rate = upstream.line_rate;
                 self.reception_jitter = upstream.jitter;
                 self.overlaps |= upstream.overlaps;
-                self.tag_added |= entry.tagged && !upstream.tagged;
+                let added = |tags: Tags| tags.octets().bits().get();
+                let more = added(entry.tagged).saturating_sub(added(upstream.tagged));
+                self.tag_added = self.tag_added.max(more);
                 self.before = match self.before {
                     Before::Unknown => Before::One(upstream.class, upstream.output),
                     Before::One(class, _) if class != upstream.class => Before::Several,
@@ -290,7 +295,7 @@ impl Contribution {
             header_rounding: 0,
             line_rate: 0,
             reception_jitter: 0,
-            tag_added: false,
+            tag_added: 0,
             before: Before::Unknown,
             overlaps: false,
             granted: Vec::new(),
@@ -337,7 +342,7 @@ impl Contribution {
             Before::One(_, output) => output.map(|line| line.after_jitter(line.rate, jitter)),
             Before::Unknown | Before::Several => None,
         });
-        let ratio = if self.tag_added { (self.wire_min, self.wire_min - 32) } else { (1, 1) };
+        let ratio = if self.tag_added > 0 { (self.wire_min, self.wire_min - self.tag_added) } else { (1, 1) };
         let local = move |line: Line| {
             let line = line.in_bits(ratio);
             Line { rate: port.deviation.fastest(line.rate), ..line }

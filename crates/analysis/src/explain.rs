@@ -35,6 +35,8 @@ pub struct Explanation {
     pub reasons: Vec<Option<String>>,
     /// Notes: when its frames are released and in which windows they start, or why that is not known.
     pub notes: Vec<String>,
+    /// Nodes where copies of its frames meet, and what is proven there, in words.
+    pub copies: Vec<String>,
     /// Hop by hop.
     pub hops: Vec<HopExplanation>,
 }
@@ -126,6 +128,12 @@ pub fn explain(network: &Network, bounds: &Bounds, stream: StreamIndex) -> Expla
         listeners: described.listeners.iter().map(name).zip(of_stream.listeners.iter().cloned()).collect(),
         reasons: of_stream.listeners.iter().map(why).collect(),
         notes,
+        copies: bounds
+            .recoveries
+            .iter()
+            .filter(|one| one.stream == stream)
+            .map(|one| one.text(network))
+            .collect(),
         hops,
     }
 }
@@ -257,7 +265,7 @@ impl fmt::Display for Explanation {
                 writeln!(f, "    copies over both networks at most {skew} apart")?;
             }
         }
-        for note in &self.notes {
+        for note in self.notes.iter().chain(&self.copies) {
             writeln!(f, "  {note}")?;
         }
         for (number, hop) in self.hops.iter().enumerate() {

@@ -74,6 +74,8 @@ pub enum PlantedFault {
     CutWhileQueuedAlone,
     /// What can be cut is taken to keep an express frame off longest.
     ShortestPartBlocks,
+    /// Copies are taken to come at once. Found by the search of replicated streams alone.
+    GapOfCopiesForgotten,
     /// A queue is taken to hold one frame of each stream. No bound shows it: it is found by frames that are lost.
     WaitingFramesForgotten,
     /// A flow meter is taken to pass what keeps to its committed rate alone. This and the next two are found by the search of policed

@@ -22,6 +22,7 @@ use tautwire_units::{Bytes, Duration};
 use crate::answers::{Learned, Span};
 use crate::clock::{Deviation, PS_PER_S, servo, slack_ps};
 use crate::delay::{delay_max, delay_min};
+use crate::frer;
 use crate::loss::reception_overflows;
 use crate::plan::frame::frames_behind;
 use crate::result::{Bounds, ListenerBounds};
@@ -290,11 +291,16 @@ pub(crate) fn copies(network: &Network, bounds: &Bounds) -> Vec<Vec<bool>> {
             }
         }
     }
-    let twice = |stream: &Stream, node: &NodeIndex| {
+    let twice = |number: usize, listener: usize| {
+        let stream = &network.streams[number];
+        let node = stream.listeners[listener];
         stream.virtual_link.is_some_and(|link| late.contains(&(link.id, node.0)))
+            || frer::taken_twice(network, bounds, number, listener)
     };
-    let streams = network.streams.iter();
-    streams.map(|stream| stream.listeners.iter().map(|node| twice(stream, node)).collect()).collect()
+    let of = |(number, stream): (usize, &Stream)| {
+        (0..stream.listeners.len()).map(|listener| twice(number, listener)).collect()
+    };
+    network.streams.iter().enumerate().map(of).collect()
 }
 
 /// The nodes that have stacks.

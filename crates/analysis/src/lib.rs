@@ -37,6 +37,7 @@ mod delay;
 mod explain;
 #[cfg(feature = "planted-faults")]
 mod fault;
+mod frer;
 mod gates;
 mod granted;
 mod graph;
@@ -83,6 +84,7 @@ pub use corrected_precision::{SyncLosses, corrected_precision};
 pub use explain::{Explanation, HopExplanation, Part, explain};
 #[cfg(feature = "planted-faults")]
 pub use fault::{PlantedFault, bounds_with_fault};
+pub use frer::RecoveryBounds;
 pub use granted::bounds_where_granted;
 pub use loss::{Limit, LimitKind, Losses, Overflow, StatedFailure, losses, stated_failures};
 pub use result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds};

@@ -13,7 +13,12 @@ impl Analysis<'_> {
     /// The results in their public form, except for those of applications behind stacks.
     pub(crate) fn bounds(&self) -> Bounds {
         let streams = (0..index(self.plan.stream_count())).map(|stream| self.stream(stream)).collect();
-        Bounds { streams, ports: self.ports.clone(), overflows: self.overflows() }
+        Bounds {
+            streams,
+            ports: self.ports.clone(),
+            overflows: self.overflows(),
+            recoveries: self.recoveries(),
+        }
     }
 
     /// The results of a stream.

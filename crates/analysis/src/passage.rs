@@ -1,5 +1,7 @@
 //! What is known of a stream's passage through a port, once the ports before it are analysed.
 
+use tautwire_model::Tags;
+
 use crate::curve::Line;
 use crate::plan::{Entry, Plan, signed, tag_ratio};
 use crate::result::Method;
@@ -12,8 +14,8 @@ pub(crate) const NO_REASON: u32 = u32::MAX;
 pub(crate) struct Shaped {
     /// Bits of the wire at the shaper's port, rate in true time.
     pub(crate) line: Line,
-    /// Whether it was tagged there.
-    pub(crate) tagged: bool,
+    /// With what tags it was there.
+    pub(crate) tagged: Tags,
     /// From eligible to the last bit at the next node, greatest.
     pub(crate) way_max: u64,
     /// Least time from the application to eligible.

@@ -61,6 +61,8 @@ pub(crate) struct Plan<'network> {
     /// First entry of each stream, and the end.
     pub(crate) first_entry: Vec<u32>,
     pub(crate) ports: Vec<Option<PortPlan>>,
+    /// Whether some stream has several ways that are one passage.
+    pub(crate) has_ways: bool,
     /// Per port, the entries that pass it.
     users: Vec<Users>,
     pub(crate) receptions: Vec<Option<Reception>>,
@@ -125,6 +127,7 @@ impl<'network> Plan<'network> {
             entries: Vec::with_capacity(hops),
             first_entry: Vec::with_capacity(network.streams.len() + 1),
             ports: (0..ports).map(|port| port_plan(network, &timeline, port)).collect(),
+            has_ways: network.streams.iter().any(|stream| stream.replication.is_some()),
             users: vec![Users::default(); ports],
             receptions: vec![None; ports],
             received: vec![Vec::new(); ports],

@@ -25,6 +25,7 @@ use tautwire_model::network::{AtsDevice, PortIndex};
 
 use crate::clock::Deviation;
 use crate::curve::{Line, span};
+use crate::frer;
 use crate::passage::{NO_REASON, Passage};
 use crate::plan::{Entry, NONE, Plan, signed, tag_ratio};
 use crate::port_plan::{ClassOrder, Selection};
@@ -102,6 +103,10 @@ impl Regulator<'_> {
         let mut terms = GroupTerms { inherited: NO_REASON, ..GroupTerms::default() };
         let first = self.entry(0);
         let port = PortIndex(first.port);
+        if self.members.iter().any(|member| frer::is_reordered(self.plan, *member)) {
+            terms.reason = Some(frer::REORDERED.at(port));
+            return terms;
+        }
         let deviation = self.plan.port(first.port).deviation;
         let late = self.late();
         let fifo = self.fifo_before();

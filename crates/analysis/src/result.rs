@@ -6,6 +6,7 @@ use tautwire_model::Network;
 use tautwire_model::network::{Stream, StreamIndex};
 use tautwire_units::{Bits, Duration};
 
+use crate::frer::RecoveryBounds;
 use crate::host;
 use crate::loss::Overflow;
 use crate::unbounded::Unbounded;
@@ -19,6 +20,8 @@ pub struct Bounds {
     pub ports: Vec<[ClassBounds; 8]>,
     /// Limits that what waits does not surely fit into: see [`losses`](crate::losses).
     pub overflows: Vec<Overflow>,
+    /// Per sequence recovery function of a stream, in the order of streams.
+    pub recoveries: Vec<RecoveryBounds>,
 }
 
 impl Bounds {
@@ -35,6 +38,7 @@ impl Bounds {
             _ => {}
         };
         self.overflows.iter_mut().for_each(|overflow| overflow.number_anew(streams));
+        self.recoveries.iter_mut().for_each(|one| one.stream = streams[one.stream.index()]);
         for stream in &mut self.streams {
             let hops = stream.hops.iter_mut().filter_map(|hop| hop.delay.as_mut().err());
             hops.for_each(number);

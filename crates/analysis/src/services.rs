@@ -5,6 +5,7 @@
 use tautwire_model::Network;
 
 use crate::cqf::Cycles;
+use crate::frer::Copies;
 use crate::gates::Gates;
 use crate::harts::Harts;
 use crate::preemption::Preemption;
@@ -15,8 +16,8 @@ use crate::tdma::Slots;
 use crate::time_triggered::TimedLinks;
 
 /// All of them. What one carries no later one does.
-pub(crate) const KINDS: [&dyn ServiceKind; 7] =
-    [&Slots, &Harts, &TimedLinks, &Cycles, &StreamFilters, &Gates, &Preemption];
+pub(crate) const KINDS: [&dyn ServiceKind; 8] =
+    [&Slots, &Harts, &TimedLinks, &Cycles, &StreamFilters, &Gates, &Preemption, &Copies];
 
 /// Why every step of a session analyses a network completely, if a service requires it.
 pub(crate) fn why_not_stepwise(network: &Network) -> Option<&'static str> {

@@ -85,6 +85,7 @@ impl<'network> Session<'network> {
             streams: Vec::new(),
             ports: vec![<[ClassBounds; 8]>::default(); ports],
             overflows: Vec::new(),
+            recoveries: Vec::new(),
         };
         Self {
             analysis,
@@ -316,7 +317,12 @@ impl<'network> Session<'network> {
             return bounds.clone();
         }
         let streams = self.running().map(|stream| self.analysis.stream(stream.0)).collect();
-        Bounds { streams, ports: self.analysis.ports.clone(), overflows: self.analysis.overflows() }
+        Bounds {
+            streams,
+            ports: self.analysis.ports.clone(),
+            overflows: self.analysis.overflows(),
+            recoveries: self.analysis.recoveries(),
+        }
     }
 
     /// The first running stream, of those selected by `asks`, of which a frame may be lost without a failure, the

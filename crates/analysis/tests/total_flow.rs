@@ -104,7 +104,7 @@ fn reference(network: &Network) -> Vec<f64> {
         .map(|stream| {
             let curve = stream.arrival.expect("periodic traffic promises");
             let frame = tautwire_model::network::wire_bits(stream.payload_max, stream.tagged).get() as f64;
-            assert!(stream.hops.iter().all(|hop| hop.tagged == stream.tagged));
+            assert!(stream.hops.iter().all(|hop| hop.tagged.vlan == stream.tagged));
             Flow {
                 rate: curve.rate.as_bps() as f64,
                 burst: curve.burst.get() as f64,

@@ -4,8 +4,8 @@ use crate::{
     As6802Failures, ClusterRelation, TdmaFailure, random_admission, random_as6802, random_as6802_clusters,
     random_as6802_halves, random_as6802_thirds, random_cycles, random_gates, random_gptp, random_gptp_servo,
     random_harts, random_harts_admission, random_host_stacks, random_network, random_preemption,
-    random_responses, random_scheduled, random_stream_filters, random_stream_reservation, random_tdma,
-    random_tdma_slot_pairs, random_time_triggered, random_time_triggered_resets, random_traffic,
+    random_replication, random_responses, random_scheduled, random_stream_filters, random_stream_reservation,
+    random_tdma, random_tdma_slot_pairs, random_time_triggered, random_time_triggered_resets, random_traffic,
     random_virtual_links, random_vlan_registration,
 };
 
@@ -13,7 +13,7 @@ use crate::{
 pub type Kind = (&'static str, fn(u64) -> String);
 
 /// All of them.
-pub const KINDS: [Kind; 25] = [
+pub const KINDS: [Kind; 26] = [
     ("admission", random_admission),
     ("answers", random_responses),
     ("as6802", |seed| random_as6802(seed, As6802Failures::None)),
@@ -39,4 +39,5 @@ pub const KINDS: [Kind; 25] = [
     ("preemption", random_preemption),
     ("stream-filters", random_stream_filters),
     ("cycles", random_cycles),
+    ("replication", random_replication),
 ];

@@ -12,6 +12,7 @@ mod admission;
 mod as6802;
 mod backbone;
 mod cqf;
+mod frer;
 mod gates;
 mod gptp;
 mod grain;
@@ -38,6 +39,7 @@ pub use as6802::{
 };
 pub use backbone::{Backbone, Topology};
 pub use cqf::random_cycles;
+pub use frer::random_replication;
 pub use gates::{random_gates, random_scheduled};
 pub use gptp::{random_gptp, random_gptp_servo};
 pub use harts::{random_harts, random_harts_admission};

@@ -34,6 +34,7 @@ pub mod cqf;
 pub mod datagram;
 mod diagnostic;
 mod frame;
+pub mod frer;
 pub mod gates;
 pub mod gptp;
 mod grammar;
@@ -60,7 +61,7 @@ mod trace;
 pub mod virtual_link;
 
 pub use diagnostic::{Diagnostic, Label, Loaded, Severity, Source};
-pub use frame::{FRAME_MIN, HEADER_AND_FCS, TAG, frame_length, wire_bits};
+pub use frame::{FRAME_MIN, HEADER_AND_FCS, TAG, Tags, frame_length, wire_bits};
 pub use grammar::Grammar;
 pub use load::{document, load, load_text};
 pub use network::Network;

@@ -174,7 +174,7 @@ streams:
 ";
     let network = network(text);
     let x = stream(&network, "x");
-    assert_eq!(x.hops.iter().map(|hop| hop.tagged).collect::<Vec<_>>(), [true, false, true]);
+    assert_eq!(x.hops.iter().map(|hop| hop.tagged.vlan).collect::<Vec<_>>(), [true, false, true]);
     assert_eq!(x.hops.iter().map(|hop| hop.priority.number()).collect::<Vec<_>>(), [6, 6, 3]);
     assert_eq!(x.hops.iter().map(|hop| hop.class.number()).collect::<Vec<_>>(), [6, 6, 5]);
     let y = stream(&network, "y");

@@ -45,7 +45,7 @@ fn a_link_has_its_address_its_class_and_a_point_for_every_hop() {
     let network = network("", &["id: 4660, period: 4 ms, offset: 100 us"]);
     let stream = &network.streams[1];
     assert_eq!(stream.destination, MacAddress([3, 4, 5, 6, 0x12, 0x34]));
-    assert!(stream.hops.iter().all(|hop| !hop.tagged && hop.class.number() == 7));
+    assert!(stream.hops.iter().all(|hop| !hop.tagged.vlan && hop.class.number() == 7));
     let settings = network.time_triggered.expect("settings");
     assert_eq!((settings.integration, settings.empty_slot), (Integration::TimelyBlock, EmptySlot::Kept));
     assert_eq!(settings.integration_cycle, Duration::from_ms(10));

@@ -48,7 +48,7 @@ fn a_link_has_its_address_no_tag_and_its_priority_everywhere() {
     let network = network(&stream("one", "100 B", "id: 4660, bag: 128 ms"));
     let stream = only(&network);
     assert_eq!(stream.destination, MacAddress([0x03, 0, 0, 0, 0x12, 0x34]));
-    assert!(stream.hops.iter().all(|hop| !hop.tagged && hop.priority.index() == 2));
+    assert!(stream.hops.iter().all(|hop| !hop.tagged.vlan && hop.priority.index() == 2));
     let link = stream.virtual_link.expect("a link");
     assert_eq!((link.buffer, link.skew_max, link.regulated), (LinkBuffer::Queueing(64), None, true));
     assert_eq!(link.policing.expect("policed").account, Account::Frames);

@@ -56,7 +56,7 @@ fn bounds(network: &Network) -> Bounds {
             utilisation_ppm: Some(used + 83_000),
         };
     }
-    Bounds { streams, ports, overflows: Vec::new() }
+    Bounds { streams, ports, overflows: Vec::new(), recoveries: Vec::new() }
 }
 
 fn stream_bounds(network: &Network, stream: &Stream) -> StreamBounds {

@@ -28,6 +28,7 @@ mod control_losses;
 pub mod datagrams;
 mod first_frame;
 mod frame_trace;
+mod frer;
 pub mod gptp;
 mod grid;
 pub mod harts;

@@ -22,6 +22,7 @@ use tautwire_observe::{FrameEvent, FrameRecord};
 use tautwire_sim::{Contents, MissedSlot, SentPart};
 use tautwire_wire::{EtherType, EthernetHeader, Ipv4Address, Ipv4Header, RtmacHeader, UdpHeader, VlanTag};
 
+use crate::frer::Numbered;
 use crate::mpackets::mpacket;
 use crate::name;
 
@@ -163,7 +164,7 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
             self.network.tdma.is_some() && !self.network.is_real_time(StreamIndex(record.stream));
         match known {
             Known::Frame(Contents { ether_type, octets, addresses }) => {
-                let tag = VlanTag::new(hop.priority.number(), Some(stream.vlan)).filter(|_| hop.tagged);
+                let tag = VlanTag::new(hop.priority.number(), Some(stream.vlan)).filter(|_| hop.tagged.vlan);
                 let own = Addresses { destination: stream.destination, source: stream.source };
                 let Addresses { destination, source } = addresses.unwrap_or(own);
                 EthernetHeader { destination, source, tag, ether_type }.emit(&mut frame);
@@ -261,14 +262,18 @@ fn build(
     record: &FrameRecord,
     (is_tunnelled, message): (bool, Option<&[u8]>),
 ) {
-    let tag = VlanTag::new(hop.priority.number(), Some(stream.vlan)).filter(|_| hop.tagged);
+    let tag = VlanTag::new(hop.priority.number(), Some(stream.vlan)).filter(|_| hop.tagged.vlan);
     let assumed = message.map(|_| assumed_flow(stream));
     let udp = stream.udp.as_ref().or(assumed.as_ref());
     let ether_type = if udp.is_some() { EtherType::IPV4 } else { EtherType::LOCAL_EXPERIMENTAL };
     let outer = if is_tunnelled { EtherType::RTMAC } else { ether_type };
     let (destination, source) = (stream.destination, stream.source);
     EthernetHeader { destination, source, tag, ether_type: outer }.emit(frame);
-    let end = usize::try_from(record.length.get().saturating_sub(FCS)).expect("a frame is short");
+    let whole = usize::try_from(record.length.get().saturating_sub(FCS)).expect("a frame is short");
+    let numbered = Numbered::of(stream, record.hop as usize, record.number);
+    let header = frame.len();
+    numbered.iter().for_each(|numbered| numbered.before(frame, whole));
+    let end = whole - numbered.map_or(0, Numbered::behind);
     let room = end.saturating_sub(frame.len());
     let client_data = room.min(usize::try_from(stream.payload_max.get()).expect("a frame is short"));
     let client_data = if is_tunnelled {
@@ -330,6 +335,7 @@ fn build(
     if frame.len() < end {
         frame.resize(end, 0);
     }
+    numbered.iter().for_each(|numbered| numbered.after(frame, header));
 }
 
 /// Addresses of a message whose description states none: stations by their numbers, a virtual link's group by its

@@ -20,6 +20,7 @@ mod egress;
 mod engine;
 mod fates;
 mod frame;
+mod frer;
 mod gates;
 mod gptp;
 mod harts;
@@ -64,6 +65,7 @@ pub use control::{
     Shaping, Shut, Stamping, Talkers,
 };
 pub use control_loss::{ControlLoss, LossPlace, LossReason};
+pub use frer::{FunctionObservation, RecoveryObservation};
 pub use gates::{GatesObservation, PortGatesObservation};
 pub use gptp::{ClockObservation, CorrectedObservation};
 pub use harts::{

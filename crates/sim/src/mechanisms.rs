@@ -9,7 +9,7 @@ use crate::control::{Attached, PlugIn};
 use crate::options::HartsTest;
 use crate::reception::{AtReception, Receptions};
 use crate::recorder::Wrap;
-use crate::{as6802, central, gptp, harts, psfp, srp, tdma, test_bed};
+use crate::{as6802, central, frer, gptp, harts, psfp, srp, tdma, test_bed};
 
 /// The callers' input for mechanisms: the plug-ins, and the tests of requests.
 pub(crate) struct Given<'run> {
@@ -54,7 +54,7 @@ const LIST: [Listed; 8] = [
 type MakeAtReception = fn(&Network) -> Option<Box<dyn AtReception>>;
 
 /// Functions at the reception of frames, in the order in which they are asked: none where a network has none.
-const AT_RECEPTION: [MakeAtReception; 1] = [psfp::at_reception];
+const AT_RECEPTION: [MakeAtReception; 2] = [frer::functions, psfp::at_reception];
 
 impl Listed {
     const fn acting(is_in: fn(&Network) -> bool, attach: Attach) -> Self {

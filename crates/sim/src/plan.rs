@@ -4,10 +4,10 @@
 //! to several ports, the hops after it are [`Branch`]es: those of one branch pass the same device stages and reach
 //! their queues at the same instant.
 
-use tautwire_model::Network;
 use tautwire_model::network::{
     Delay, NodeKind, SelectionAlgorithm, Stage, StagePosition, Stream, StreamIndex, Traffic,
 };
+use tautwire_model::{HEADER_AND_FCS, Network};
 
 use crate::frame::Aim;
 
@@ -295,7 +295,7 @@ impl Plan {
                     .server_of(StreamIndex::at(self.first_hop.len() - 1), hop.port)
                     .unwrap_or_else(|| network.lane(stream, number)),
                 class: hop.class.number(),
-                overhead: if hop.tagged { 22 } else { 18 },
+                overhead: u8::try_from((HEADER_AND_FCS + hop.tagged.octets()).get()).expect("few tags"),
                 scheduler: hop.scheduler.map_or(NONE, |scheduler| scheduler.0),
                 taker: hop.listener.map_or(Taker::NOBODY, Taker::listener),
                 flags,

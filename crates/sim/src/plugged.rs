@@ -125,6 +125,9 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     /// A listener has received a frame.
     #[cold]
     pub(crate) fn plugged_delivery(&mut self, slot: &Slot, listener: u32, time: SimTime) {
+        if self.network.streams[slot.stream as usize].replication.is_some() {
+            self.statistics.is_taken(slot.stream, listener, slot.number);
+        }
         if self.take_octets(slot) {
             return;
         }

@@ -111,7 +111,7 @@ impl AtReception for Filtering {
         let is_internal =
             before.is_some_and(|before| network.internal_behind(stream, described, before) != Internal::Own);
         // Only a tag carries the mark of a meter.
-        is_internal || !hop.tagged && self.bridges.iter().any(|(filters, ..)| !filters.meters.is_empty())
+        is_internal || !hop.tagged.vlan && self.bridges.iter().any(|(filters, ..)| !filters.meters.is_empty())
     }
 
     fn judge(&mut self, frame: &mut Arrived<'_>) -> Result<(), DropReason> {

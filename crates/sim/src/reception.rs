@@ -21,8 +21,8 @@ use crate::plan::{HopFlags, HopPlan, NONE};
 use crate::recorder::Recorder;
 use crate::result::{DropReason, Observation};
 
-/// Octets of an untagged frame in addition to its payload.
-const UNTAGGED: u8 = 18;
+/// Octets of a frame without a VLAN tag in addition to its payload: without a sequence tag, and with one.
+const UNTAGGED: [u8; 2] = [18, 24];
 
 /// A frame whose last bit is in.
 pub(crate) struct Arrived<'s> {
@@ -60,6 +60,9 @@ pub(crate) trait AtReception {
 
     /// A step of the timeline; `clocks` gives the readings of the nodes' clocks.
     fn act(&mut self, action: &TimelineAction, clocks: &dyn Fn(NodeIndex) -> Instant);
+
+    /// A node comes back; `next` gives the numbers of the next frames of streams.
+    fn renumber(&mut self, _: NodeIndex, _: &dyn Fn(StreamIndex) -> u32) {}
 
     /// The run ends; `clocks` gives the readings of the nodes' clocks.
     fn finish(self: Box<Self>, clocks: &dyn Fn(NodeIndex) -> Instant, observation: &mut Observation);
@@ -156,7 +159,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     pub(crate) fn heed_marks(&mut self, place: u32, hop_index: u32) -> bool {
         let HopPlan { overhead, scheduler, port, class: usual, .. } = self.plan.hops[hop_index as usize];
         let slot = self.slab.get_mut(place);
-        if overhead == UNTAGGED {
+        if UNTAGGED.contains(&overhead) {
             slot.marks.set_drop_eligible(false);
         }
         // It counts at this node alone.
@@ -178,7 +181,12 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// A node comes back: its functions start again.
     pub(crate) fn start_receptions(&mut self, node: NodeIndex) {
         let now = self.nodes[node.index()].clock.local(self.now);
-        self.plugged().receptions.0.iter_mut().for_each(|function| function.start(node, now));
+        let talkers = &self.talkers;
+        let plugged = self.plugged.as_mut().expect("a run with functions");
+        for function in &mut plugged.receptions.0 {
+            function.start(node, now);
+            function.renumber(node, &|stream| talkers[stream.index()].number);
+        }
     }
 
     /// The gates of a node follow this time from now on.

@@ -45,40 +45,66 @@ struct Counted {
     at: Vec<(Duration, u64)>,
 }
 
-/// The received numbers of frames that come in two copies. A listener takes a copy that is more than 64 numbers behind
-/// the newest for one that it had before.
-#[derive(Clone, Copy, Debug, Default)]
+/// The received numbers of frames that come in copies. A listener takes a copy that is older than its window behind the newest for one that
+/// it had before.
+#[derive(Clone, Debug)]
 struct Taken {
     frames: u64,
     /// The newest number and one.
     end: u32,
-    /// Bit `n`: whether number `end - 1 - n` was taken.
-    newest: u64,
+    /// Bit `n` modulo the window: whether number `n` was taken, of those in the window.
+    bits: Vec<u64>,
 }
 
 impl Taken {
+    /// A listener of a stream.
+    fn of(stream: &Stream) -> Self {
+        // Recovery functions know copies by so many numbers at most.
+        let window = if stream.replication.is_some() { 1 << 15 } else { 64 };
+        Self { frames: 0, end: 0, bits: vec![0; window / 64] }
+    }
+
+    fn window(&self) -> u32 {
+        index(self.bits.len()) * 64
+    }
+
+    /// Where the bit of a number is.
+    fn bit(&self, number: u32) -> (usize, u64) {
+        let place = number % self.window();
+        (place as usize / 64, 1 << (place % 64))
+    }
+
     fn take(&mut self, number: u32) {
         if number >= self.end {
-            let ahead = number + 1 - self.end;
-            self.newest = self.newest.checked_shl(ahead).unwrap_or(0) | 1;
+            if number - self.end >= self.window() {
+                self.bits.fill(0);
+            } else {
+                for between in self.end..=number {
+                    let (word, bit) = self.bit(between);
+                    self.bits[word] &= !bit;
+                }
+            }
             self.end = number + 1;
-            self.frames += 1;
-        } else {
-            let bit = 1_u64.checked_shl(self.end - 1 - number).unwrap_or(0);
-            self.frames += u64::from(bit & !self.newest != 0);
-            self.newest |= bit;
+        } else if self.end - number > self.window() {
+            return;
         }
+        let (word, bit) = self.bit(number);
+        self.frames += u64::from(self.bits[word] & bit == 0);
+        self.bits[word] |= bit;
     }
 
     fn has(&self, number: u32) -> bool {
-        number < self.end && 1_u64.checked_shl(self.end - 1 - number).is_none_or(|bit| self.newest & bit != 0)
+        let (word, bit) = self.bit(number);
+        number < self.end && (self.end - number > self.window() || self.bits[word] & bit != 0)
     }
 }
 
-/// Whether frames of a stream come over two networks, of which a listener takes the first copy.
+/// Whether copies of a stream's frames come over several paths, of which a listener takes the first copy.
 pub(crate) fn is_redundant(stream: &Stream) -> bool {
     let skew_max = stream.virtual_link.and_then(|link| link.skew_max);
-    skew_max.is_some() || stream.time_triggered.as_ref().is_some_and(|link| link.redundant)
+    stream.replication.is_some()
+        || skew_max.is_some()
+        || stream.time_triggered.as_ref().is_some_and(|link| link.redundant)
 }
 
 /// A value with a cache line of its own.
@@ -126,7 +152,7 @@ impl Statistics {
             }
             if is_redundant(stream) {
                 let places = listeners.len()..listeners.len() + stream.listeners.len();
-                taken.extend(places.map(|place| (index(place), Taken::default())));
+                taken.extend(places.map(|place| (index(place), Taken::of(stream))));
             }
             let least = stream.count_late.iter().copied().chain(stream.deadline).min();
             listeners.extend(stream.listeners.iter().map(|_| Listener {

@@ -158,7 +158,7 @@ impl HartsResponseTime {
 
 /// Octets of the wire of a stream's longest frame.
 fn wire(stream: &Stream) -> Bytes {
-    let tagged = stream.tagged || stream.hops.iter().any(|hop| hop.tagged);
+    let tagged = stream.tagged || stream.hops.iter().any(|hop| hop.tagged.vlan);
     wire_bits(stream.payload_max, tagged).bytes_ceil()
 }
 

@@ -116,6 +116,6 @@ impl<'network> Servers<'network> {
 }
 
 /// Octets of the wire of a stream's longest frame.
-fn wire_octets(stream: &Stream, tagged: bool) -> u64 {
+fn wire_octets(stream: &Stream, tagged: impl Into<tautwire_model::Tags>) -> u64 {
     wire_bits(stream.payload_max, tagged).bytes_ceil().get()
 }

@@ -140,7 +140,8 @@ impl Failing {
         };
         let ways: Vec<BTreeSet<StatedFailure>> = ends.map(on_way).collect();
         let once = stream.virtual_link.is_some_and(|link| link.skew_max.is_some())
-            || stream.time_triggered.as_ref().is_some_and(|link| link.redundant);
+            || stream.time_triggered.as_ref().is_some_and(|link| link.redundant)
+            || stream.replication.is_some();
         if once && ways.iter().any(BTreeSet::is_empty) {
             return BTreeSet::new();
         }

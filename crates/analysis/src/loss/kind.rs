@@ -53,6 +53,8 @@ pub enum LimitKind {
     ResidenceTime(PortIndex),
     /// Charged bits of the shaper's CommittedBurstSize before a port, which a frame must fit into.
     ShaperBurst(PortIndex),
+    /// Numbers that the recovery functions of a stream at a node keep.
+    History(StreamIndex, NodeIndex),
     /// Octets of MAC client data that a port takes.
     Mtu(PortIndex),
     /// Octets of MAC client data that a class of a port with gates takes (queueMaxSDU).
@@ -103,7 +105,8 @@ impl Limit {
             | LimitKind::SendBuffer(node)
             | LimitKind::ReceiveFifo(node)
             | LimitKind::ReceiveBuffer(node)
-            | LimitKind::Lifetime(node) => network.nodes[node.index()].name.clone(),
+            | LimitKind::Lifetime(node)
+            | LimitKind::History(_, node) => network.nodes[node.index()].name.clone(),
             LimitKind::LinkQueue(stream)
             | LimitKind::NewestMessage(stream)
             | LimitKind::PolicedDistance(stream)
@@ -145,6 +148,7 @@ impl Limit {
             LimitKind::PolicedJitter(_) => "policed-jitter",
             LimitKind::ResidenceTime(_) => "residence-time",
             LimitKind::ShaperBurst(_) => "shaper-burst",
+            LimitKind::History(..) => "recovery-history",
             LimitKind::Mtu(_) => "mtu",
             LimitKind::MaxSdu(..) => "queue-max-sdu",
             LimitKind::FilterMaxSdu(_) => "filter-max-sdu",
@@ -182,6 +186,7 @@ impl Limit {
             | LimitKind::ResidenceTime(_) => "ps",
             LimitKind::FilterShut(_) => "frames",
             LimitKind::ShaperBurst(_) => "bits",
+            LimitKind::History(..) => "numbers",
         }
     }
 
@@ -215,6 +220,9 @@ impl Limit {
             LimitKind::PolicedJitter(_) => format!("policing at {place}, jitter"),
             LimitKind::ResidenceTime(_) => format!("max-residence-time before {place}"),
             LimitKind::ShaperBurst(_) => format!("committed-burst-size before {place}"),
+            LimitKind::History(stream, _) => {
+                format!("history of {} at {place}", network.streams[stream.index()].name)
+            }
             LimitKind::Mtu(_) => format!("mtu of {place}"),
             LimitKind::FilterMaxSdu(_) => format!("max-sdu-size of the stream filter behind {place}"),
             LimitKind::FilterShut(_) => format!("stream filter behind {place}, which an event shuts"),

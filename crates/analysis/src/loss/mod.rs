@@ -66,7 +66,8 @@ impl Overflow {
         if let LimitKind::LinkQueue(stream)
         | LimitKind::NewestMessage(stream)
         | LimitKind::PolicedDistance(stream)
-        | LimitKind::ReshapePool(stream) = &mut self.limit.kind
+        | LimitKind::ReshapePool(stream)
+        | LimitKind::History(stream, _) = &mut self.limit.kind
         {
             *stream = streams[stream.index()];
         }
@@ -163,7 +164,8 @@ pub(crate) fn at_listener(
             found.into_iter().map(|(_, limit)| limit.clone()).collect()
         })
         .collect();
-    let once = stream.virtual_link.is_some_and(|link| link.skew_max.is_some()) && ways.len() > 1;
+    let is_redundant = stream.virtual_link.is_some_and(|link| link.skew_max.is_some());
+    let once = (is_redundant || stream.replication.is_some()) && ways.len() > 1;
     let is_safe = |way: &Vec<Limit>| way.iter().all(Limit::is_meant);
     let mut all = Vec::new();
     // Where one network fails, as stated, what is lost on the other is lost.

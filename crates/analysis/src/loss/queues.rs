@@ -126,6 +126,7 @@ impl Analysis<'_> {
             self.queue_overflows(port, &mut found);
         }
         self.host_overflows(&mut found);
+        self.history_overflows(&mut found);
         for service in &self.plan.services {
             service.overflows(&self.plan, &mut found);
         }

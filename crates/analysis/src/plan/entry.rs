@@ -1,7 +1,7 @@
 //! Entries: the passage of a stream through a port, as far as it does not depend on other streams.
 
 use tautwire_model::network::{Clock, NodeKind, SelectionAlgorithm, Stream, Traffic, frame_length};
-use tautwire_model::tag_ratio;
+use tautwire_model::{Tags, tag_ratio};
 use tautwire_units::Bytes;
 
 use super::frame::{frames, frames_before, frames_behind, ps_ceil, ps_floor, wire};
@@ -21,8 +21,8 @@ pub(crate) struct Entry {
     pub(crate) port: u32,
     pub(crate) class: u8,
     pub(crate) lane: u16,
-    /// Whether its frames are tagged on the wire behind the port.
-    pub(crate) tagged: bool,
+    /// With what tags its frames are on the wire behind the port.
+    pub(crate) tagged: Tags,
     /// Reception port, or [`NONE`].
     pub(crate) reception: u32,
     pub(crate) scheduler: u32,
@@ -121,8 +121,8 @@ impl Plan<'_> {
         tautwire_model::wire_per_charged(self.stream(entry.stream), self.tags(entry), Bytes::new(overhead))
     }
 
-    /// Whether the frames of an entry came with a tag, and leave with one.
-    fn tags(&self, entry: &Entry) -> (bool, bool) {
+    /// With what tags the frames of an entry came, and leave.
+    fn tags(&self, entry: &Entry) -> (Tags, Tags) {
         (self.entries.get(entry.previous as usize).map_or(entry.tagged, |before| before.tagged), entry.tagged)
     }
 

@@ -1,5 +1,6 @@
 //! Frames of streams: lengths with and without tag, bits of the wire.
 
+use tautwire_model::Tags;
 use tautwire_model::network::{Hop, Stream, frame_length};
 use tautwire_units::Bytes;
 
@@ -14,13 +15,14 @@ pub(crate) fn wire(octets: Bytes) -> u64 {
 }
 
 /// Smallest and largest frame of a stream.
-pub(super) fn frames(stream: &Stream, tagged: bool) -> (Bytes, Bytes) {
-    (frame_length(stream.payload_min, tagged), frame_length(stream.payload_max, tagged))
+pub(super) fn frames(stream: &Stream, tags: impl Into<Tags>) -> (Bytes, Bytes) {
+    let tags = tags.into();
+    (frame_length(stream.payload_min, tags), frame_length(stream.payload_max, tags))
 }
 
 /// The same as they came to the node of a hop: the stages up to its queues, and a host that receives, see them so.
 pub(crate) fn frames_before(stream: &Stream, hop: &Hop) -> (Bytes, Bytes) {
-    frames(stream, hop.previous.map_or(stream.tagged, |before| stream.hops[before as usize].tagged))
+    frames(stream, hop.previous.map_or(stream.tagged.into(), |before| stream.hops[before as usize].tagged))
 }
 
 /// The same as they leave it: the stages behind the selection see them so.

@@ -64,7 +64,7 @@ impl Analysis<'_> {
                 found.filter(|(at, own)| at.node == filters.node && *own == filter)?;
                 let payload = super::passing::payload_max(network, crate::plan::index(number), stream, place);
                 // The padding of a frame is part of its MSDU.
-                let least = if hop.tagged { 42 } else { 46 };
+                let least = if hop.tagged.vlan { 42 } else { 46 };
                 Some(payload.get().max(least) + ETHER_TYPE)
             })
         });
@@ -202,7 +202,7 @@ impl Analysis<'_> {
             return None;
         }
         let leads = |filter: usize| filters.filters[filter].config.gate == Some(gate);
-        let msdu = |entry: &Entry| entry.frame_max.get() - if entry.tagged { 20 } else { 16 };
+        let msdu = |entry: &Entry| entry.frame_max.get() - if entry.tagged.vlan { 20 } else { 16 };
         let coming = self.coming((filters, of), leads, msdu);
         let clock = &network.nodes[filters.node.index()].clock;
         let (deviation, slack) = (Deviation::of(clock), 2 * slack_ps(clock));

@@ -134,8 +134,12 @@ impl Cycle<'_> {
         self.settle_waits();
         let streams = self.network.streams.iter().zip(0..);
         let of = |(stream, number)| bounds_of(self.network, stream, &self.carried(StreamIndex(number)));
-        let mut bounds =
-            Bounds { streams: streams.map(of).collect(), ports: Vec::new(), overflows: Vec::new() };
+        let mut bounds = Bounds {
+            streams: streams.map(of).collect(),
+            ports: Vec::new(),
+            overflows: Vec::new(),
+            recoveries: Vec::new(),
+        };
         let all = || (0..self.network.streams.len()).map(StreamIndex::at);
         let responses: Vec<_> = all().map(|number| self.response_handed(number)).collect();
         let learned = Learned {

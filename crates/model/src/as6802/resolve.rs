@@ -315,6 +315,7 @@ fn stream(
         learned: false,
         virtual_link: None,
         time_triggered: None,
+        replication: None,
         stack: None,
         datagrams: None,
     });
@@ -377,7 +378,7 @@ fn tree(
             previous: arrived[ends(link)[0].index()],
             class: topology.ports[from.index()].class_table.class_of(priority, true),
             priority,
-            tagged: false,
+            tagged: false.into(),
             listener: listener.and_then(|listener| u32::try_from(listener).ok()),
             scheduler: None,
         });

@@ -296,7 +296,7 @@ fn frames(
             previous: number.checked_sub(1).map(|before| StreamIndex::at(before).0),
             class: topology.ports[port.index()].class_table.class_of(priority, true),
             priority,
-            tagged: true,
+            tagged: true.into(),
             listener: (number == last).then_some(0),
             scheduler: None,
         }
@@ -328,6 +328,7 @@ fn frames(
         learned: false,
         virtual_link: None,
         time_triggered: None,
+        replication: None,
         stack: None,
         datagrams: None,
     }

@@ -27,7 +27,7 @@ pub(crate) fn check(
         let stream = &draft.stream;
         let rate = arrival::mean_rate(&stream.traffic, stream.arrival, stream.payload_max, stream.tagged);
         let at_talker = u128::from(wire_bits(stream.payload_max, stream.tagged).get());
-        for hop in &stream.hops {
+        for (_, hop) in stream.hops.iter().enumerate().filter(|(hop, _)| stream.is_own_passage(*hop)) {
             let rate = virtual_link::resolve::rate(stream, hop).map_or(rate, |granted| granted.min(rate));
             let here = u128::from(wire_bits(stream.payload_max, hop.tagged).get());
             loads[hop.port.index()][hop.class.index()] += u128::from(rate.as_bps()) * here / at_talker;

@@ -7,7 +7,7 @@ use tautwire_core::gates::{GuardPolicy, Openings};
 use tautwire_units::{BitRate, Bytes, Duration};
 
 use super::PortGates;
-use crate::frame::{TAG, frame_length};
+use crate::frame::{TAG, Tags, frame_length};
 use crate::network::{Hop, NodeKind, PortIndex, Stream, TimelineAction, TransmissionSelection};
 use crate::resolve::Resolved;
 use crate::resolve::topology::Topology;
@@ -181,8 +181,8 @@ impl Gated<'_> {
         let needed = match self.gates.guard {
             GuardPolicy::None => Duration::from_ps(1),
             _ => {
-                let tagged = hop.tagged || self.gates.guard == GuardPolicy::MaxSdu;
-                let octets = frame_length(payload, tagged).get() + PREAMBLE;
+                let vlan = hop.tagged.vlan || self.gates.guard == GuardPolicy::MaxSdu;
+                let octets = frame_length(payload, Tags { vlan, ..hop.tagged }).get() + PREAMBLE;
                 self.rate.duration_ceil(Bytes::new(octets).bits())
             }
         };

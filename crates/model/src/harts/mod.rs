@@ -180,6 +180,6 @@ impl Network {
 
 /// Octets of the wire of a stream's largest frame, at the hop where it is longest.
 pub(crate) fn octets_of(stream: &Stream) -> u32 {
-    let tagged = stream.tagged || stream.hops.iter().any(|hop| hop.tagged);
+    let tagged = stream.tagged || stream.hops.iter().any(|hop| hop.tagged.vlan);
     u32::try_from(wire_bits(stream.payload_max, tagged).bytes_ceil().get()).unwrap_or(u32::MAX)
 }

@@ -2,7 +2,7 @@
 
 use tautwire_units::Bytes;
 
-use crate::frame::frame_length;
+use crate::frame::{Tags, frame_length};
 use crate::network::{
     BulkPace, Delay, HostInterface, HostStacks, Moderation, NodeIndex, NodeKind, Pace, ProtocolStack,
     ReceptionOrder, ServicingThread, StackPart, Stream, Tail, Traffic,
@@ -81,7 +81,7 @@ pub(crate) fn check_buffers(
         if stream.traffic == Traffic::Protocol {
             continue;
         }
-        let mut held = |node: NodeIndex, tagged: bool, waits: fn(&ProtocolStack) -> bool| {
+        let mut held = |node: NodeIndex, tagged: Tags, waits: fn(&ProtocolStack) -> bool| {
             let NodeKind::EndStation { host } = topology.nodes[node.index()].kind else { return };
             let stacks = &models.host_at(host).stacks;
             let Some(stack) = stacks.stack_of(stream).map(|stack| &stacks.stacks[stack as usize]) else {
@@ -100,7 +100,7 @@ pub(crate) fn check_buffers(
             let help = format!("raise it to {octets} at least: a message that does not fit is lost");
             faults.error(codes::SOCKET_BUFFER, buffer.place, message, help);
         };
-        held(stream.talker, stream.tagged, |stack| stack.interface.is_some());
+        held(stream.talker, stream.tagged.into(), |stack| stack.interface.is_some());
         for hop in stream.hops.iter().filter(|_| !stream.traffic.is_control()) {
             if let Some(listener) = hop.listener {
                 held(stream.listeners[listener as usize], hop.tagged, |stack| stack.thread.is_some());
@@ -110,7 +110,7 @@ pub(crate) fn check_buffers(
 }
 
 /// Octets of the longest message, in its frames.
-fn message(stream: &Stream, tagged: bool) -> Bytes {
+fn message(stream: &Stream, tagged: Tags) -> Bytes {
     let Some(datagrams) = stream.datagrams else { return frame_length(stream.payload_max, tagged) };
     let frames =
         (0..datagrams.fragments()).map(|number| frame_length(datagrams.payload(number), tagged).get());

@@ -6,6 +6,8 @@ use tautwire_wire::{Ipv4Address, MacAddress, VlanId};
 
 use super::{NodeIndex, PortIndex, SchedulerIndex, Traffic};
 use crate::datagram::Datagrams;
+use crate::frame::Tags;
+use crate::frer::FrameReplication;
 use crate::time_triggered::TimeTriggeredLink;
 use crate::virtual_link::VirtualLink;
 
@@ -64,6 +66,8 @@ pub struct Stream {
     pub virtual_link: Option<VirtualLink>,
     /// When it is sent as a time-triggered virtual link, if it is one.
     pub time_triggered: Option<TimeTriggeredLink>,
+    /// How copies of its frames go over several paths, if they do.
+    pub replication: Option<Box<FrameReplication>>,
     /// Name of the protocol stack that it uses at its stations; the first of a host that has none of this
     /// name. See [`HostStacks::stack_of`](super::HostStacks::stack_of).
     pub stack: Option<String>,
@@ -76,6 +80,12 @@ impl Stream {
     #[must_use]
     pub fn drawn(&self) -> (Bytes, Bytes) {
         self.payload_drawn.unwrap_or((self.payload_min, self.payload_max))
+    }
+
+    /// Whether a hop is the first of those that are one passage: frames behind a recovery function take one of them.
+    #[must_use]
+    pub fn is_own_passage(&self, hop: usize) -> bool {
+        self.replication.as_deref().is_none_or(|replication| replication.merged[hop] as usize == hop)
     }
 
     /// Frames that the talker of a periodic stream declares for a class measurement interval (802.1Q-2022,
@@ -112,8 +122,8 @@ pub struct Hop {
     pub class: TrafficClass,
     /// Priority on the wire behind this port.
     pub priority: Priority,
-    /// Whether the frame is tagged on the wire behind this port.
-    pub tagged: bool,
+    /// With what tags the frame is on the wire behind this port.
+    pub tagged: Tags,
     /// Which listener (index of the stream's listeners) is at the end of the link, if one is.
     pub listener: Option<u32>,
     /// The ATS scheduler instance before this port, if its class is ATS.

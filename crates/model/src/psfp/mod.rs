@@ -147,7 +147,7 @@ impl BridgeFilters {
 pub(crate) fn received_priority(stream: &Stream, hop: &Hop, reception: &Port) -> Priority {
     if stream.virtual_link.is_some() || stream.time_triggered.is_some() {
         stream.priority
-    } else if hop.tagged {
+    } else if hop.tagged.vlan {
         reception.priority_regeneration[hop.priority.index()]
     } else {
         reception.default_priority

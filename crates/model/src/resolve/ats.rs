@@ -10,6 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 use tautwire_core::TrafficClass;
 use tautwire_units::{BitRate, Bits, Bytes};
+use tautwire_wire::SEQUENCE_TAG;
 
 use super::covering::Covering;
 use super::identification::{Filters, filters};
@@ -64,7 +65,8 @@ pub(crate) fn assign(
                 Grouping::UpstreamClass => before.class,
                 Grouping::OwnClass => hop.class,
             };
-            check_shaper(topology, draft, hop.port, device.ats.charged_overhead, faults);
+            let numbered = if before.tagged.sequence { Bytes::new(SEQUENCE_TAG) } else { Bytes::ZERO };
+            check_shaper(topology, draft, hop.port, device.ats.charged_overhead + numbered, faults);
             let group = *index.entry((reception, class)).or_insert_with(|| {
                 assigned.groups.push(SchedulerGroup {
                     reception_port: reception,

@@ -14,7 +14,7 @@ use tautwire_units::{BitRate, Bytes, Duration};
 use super::models::Models;
 use super::streams::{StreamDraft, Streams};
 use super::topology::Topology;
-use crate::frame::frame_length;
+use crate::frame::{Tags, frame_length};
 use crate::network::{
     Clock, DeviceModel, Hop, NodeIndex, NodeKind, PortIndex, ShaperSettings, Stream, Traffic,
     TransmissionSelection,
@@ -275,7 +275,7 @@ impl Covering<'_, '_, '_> {
     }
 
     /// A rate of bits of the wire in true time, as charged bits on the clock of a scheduler's node.
-    fn here(&self, stream: &Stream, place: &Place<'_>, tagged: bool, sent: u128) -> u128 {
+    fn here(&self, stream: &Stream, place: &Place<'_>, tagged: impl Into<Tags>, sent: u128) -> u128 {
         let here = scaled(sent, tag_ratio(stream, tagged, place.hop.tagged));
         let (tags, overhead) = charge(place);
         scaled(self.fastest(place.node, here), charged_per_wire(stream, tags, overhead))
@@ -327,6 +327,6 @@ fn scaled(rate: u128, (num, den): (u64, u64)) -> u128 {
 }
 
 /// Whether frames come to a place with a tag and leave it with one, and the overhead that its scheduler charges.
-fn charge(place: &Place<'_>) -> ((bool, bool), Bytes) {
+fn charge(place: &Place<'_>) -> ((Tags, Tags), Bytes) {
     ((place.before.tagged, place.hop.tagged), place.device.ats.charged_overhead)
 }

@@ -43,7 +43,7 @@ impl Seen {
         Self {
             destination: stream.destination,
             source: stream.source,
-            tag: before.tagged.then_some((stream.vlan, before.priority)),
+            tag: before.tagged.vlan.then_some((stream.vlan, before.priority)),
             ip: stream.udp.map(|udp| IpHeader {
                 source: udp.source,
                 destination: udp.destination,
@@ -285,12 +285,12 @@ fn tag(node: &Node<'_>, stream: &Stream, before: &Hop) -> (Tagged, Option<VlanId
         Some("tagged") => Tagged::Tagged,
         Some("priority") => Tagged::Priority,
         Some(_) => Tagged::All,
-        None if before.tagged => Tagged::Tagged,
+        None if before.tagged.vlan => Tagged::Tagged,
         None => Tagged::Priority,
     };
     let vlan = match node.get("vlan").and_then(Node::text) {
         Some(text) => text.parse().ok().and_then(VlanId::new),
-        None => Some(stream.vlan).filter(|_| before.tagged),
+        None => Some(stream.vlan).filter(|_| before.tagged.vlan),
     };
     (tagged, vlan)
 }

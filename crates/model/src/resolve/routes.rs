@@ -10,6 +10,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use super::streams::{Route, StreamDraft, Streams};
 use super::topology::Topology;
 use super::vlans::{VlanDraft, Vlans};
+use crate::frame::Tags;
+use crate::frer::{self, paths};
 use crate::network::{Hop, LinkIndex, NodeIndex, PortIndex, Stream, StreamIndex};
 use crate::text::codes;
 use crate::text::faults::Faults;
@@ -91,12 +93,28 @@ pub(crate) fn find(
             faults.error_with(codes::LOOP, place, message, help, other);
             continue;
         }
-        let links = match &draft.route {
-            _ if is_redundant(&draft.stream) => over_both(topology, &graph, vlan, draft, faults),
+        let tree_steps = |links: Vec<LinkIndex>| steps(topology, &links);
+        let found = match &draft.route {
+            _ if frer::resolve::is_replicated(draft) => {
+                let edges = usable(&graph, vlan, draft);
+                let Some((replication, steps)) = frer::resolve::find(topology, &edges, draft, faults) else {
+                    continue;
+                };
+                draft.stream.replication = Some(Box::new(replication));
+                let step = |step: &frer::ways::Step| Step {
+                    link: LinkIndex(step.link),
+                    previous: step.previous,
+                    numbered: step.numbered,
+                };
+                Some(steps.iter().map(step).collect())
+            }
+            _ if is_redundant(&draft.stream) => {
+                over_both(topology, &graph, vlan, draft, faults).map(tree_steps)
+            }
             Route::Over(cables, nodes) => {
                 let allowed = |link: LinkIndex| allowed(topology, draft, cables, nodes, link);
                 let reached = search(&graph, vlan, draft.stream.talker, draft.talker_port, &allowed);
-                stated(topology, &graph, draft, &reached, cables, nodes, faults)
+                stated(topology, &graph, draft, &reached, cables, nodes, faults).map(tree_steps)
             }
             Route::Shortest | Route::Learned | Route::Broadcast => {
                 // A flooded frame leaves its talker once.
@@ -112,13 +130,13 @@ pub(crate) fn find(
                     draft.stream.listeners = others(topology, reached, draft.stream.talker);
                 }
                 let links = tree(topology, &graph, draft, reached, faults);
-                links.map(
-                    |links| if flooded { with_other_copies(&graph, vlan, reached, links) } else { links },
-                )
+                let copied =
+                    |links| if flooded { with_other_copies(&graph, vlan, reached, links) } else { links };
+                links.map(copied).map(tree_steps)
             }
         };
-        let Some(links) = links else { continue };
-        draft.stream.hops = hops(topology, vlan, (StreamIndex::at(number), draft), &links, faults);
+        let Some(steps) = found else { continue };
+        draft.stream.hops = hops(topology, vlan, (StreamIndex::at(number), draft), &steps, faults);
         warn_of_lost_priority(topology, draft, &mut lost_at, faults);
         let first = draft.stream.hops.first().map(|hop| hop.port);
         if let Some(port) = first {
@@ -370,7 +388,7 @@ fn warn_of_lost_priority(
         let Some(before) = hop.previous.map(|previous| &draft.stream.hops[previous as usize]) else {
             continue;
         };
-        let came = before.previous.is_none() || before.tagged || hop.priority == before.priority;
+        let came = before.previous.is_none() || before.tagged.vlan || hop.priority == before.priority;
         if came || !draft.stream.tagged || !reported.insert(before.port) {
             continue;
         }
@@ -389,22 +407,68 @@ fn warn_of_lost_priority(
     }
 }
 
+/// A hop to be.
+struct Step {
+    link: LinkIndex,
+    /// The step before, if the talker is not.
+    previous: Option<u32>,
+    /// Whether frames carry a sequence number there.
+    numbered: bool,
+}
+
+/// The steps of a tree, each behind the one that leads to its node.
+fn steps(topology: &Topology<'_>, links: &[LinkIndex]) -> Vec<Step> {
+    let mut arrived_by: HashMap<NodeIndex, u32> = HashMap::with_capacity(links.len());
+    let node_of = |port: PortIndex| topology.ports[port.index()].node;
+    let step = |(number, link): (u32, &LinkIndex)| {
+        let ends = &topology.links[link.index()];
+        let previous = arrived_by.get(&node_of(ends.from)).copied();
+        arrived_by.insert(node_of(ends.to), number);
+        Step { link: *link, previous, numbered: false }
+    };
+    (0_u32..).zip(links).map(step).collect()
+}
+
+/// The links that frames of a stream may use.
+fn usable(graph: &Graph, vlan: &VlanDraft, draft: &StreamDraft<'_, '_>) -> Vec<paths::Edge> {
+    let mut edges = Vec::new();
+    let listens = |node: NodeIndex| draft.stream.listeners.contains(&node);
+    for from in (0..graph.is_bridge.len()).map(NodeIndex::at) {
+        let is_talker = from == draft.stream.talker;
+        if !is_talker && !graph.is_bridge[from.index()] {
+            continue;
+        }
+        for edge in graph.edges_of(from) {
+            let leaves = if is_talker {
+                draft.talker_port.is_none_or(|port| port == edge.egress)
+            } else {
+                vlan.member(edge.egress).is_some()
+            };
+            let enters = !edge.filtering || vlan.member(edge.reception).is_some();
+            let is_active = !vlan.binding || vlan.active(edge.link.0 / 2);
+            let leads_on = listens(edge.to) || graph.is_bridge[edge.to.index()];
+            if leaves && enters && is_active && leads_on {
+                edges.push(paths::Edge { link: edge.link.0, from: from.index(), to: edge.to.index() });
+            }
+        }
+    }
+    edges
+}
+
 /// Class, priority and tag at every hop.
 fn hops(
     topology: &Topology<'_>,
     vlan: &VlanDraft,
     (number, draft): (StreamIndex, &StreamDraft<'_, '_>),
-    links: &[LinkIndex],
+    steps: &[Step],
     faults: &mut Faults,
 ) -> Vec<Hop> {
     let stream = &draft.stream;
-    let mut hops: Vec<Hop> = Vec::with_capacity(links.len());
-    let mut arrived_by: HashMap<NodeIndex, u32> = HashMap::with_capacity(links.len());
-    for (place, link) in (0u32..).zip(links) {
-        let link = &topology.links[link.index()];
+    let mut hops: Vec<Hop> = Vec::with_capacity(steps.len());
+    for step in steps {
+        let link = &topology.links[step.link.index()];
         let egress = &topology.ports[link.from.index()];
-        let previous = arrived_by.get(&egress.node).copied();
-        let (priority, came_tagged, tagged) = match previous {
+        let (priority, came_tagged, tagged) = match step.previous {
             // A switch has the priority of a virtual link in its table.
             _ if stream.virtual_link.is_some() || stream.time_triggered.is_some() => {
                 (stream.priority, true, false)
@@ -415,7 +479,7 @@ fn hops(
                 let links_before =
                     topology.ports[before.port.index()].links.expect("a hop's port has a cable");
                 let reception = &topology.ports[topology.links[links_before.egress.index()].to.index()];
-                if !before.tagged && reception.pvid != draft.vlan_id {
+                if !before.tagged.vlan && reception.pvid != draft.vlan_id {
                     let message = format!(
                         "the frame arrives untagged at {}, whose `pvid` is VLAN {}",
                         topology.port_name(topology.links[links_before.egress.index()].to),
@@ -427,30 +491,29 @@ fn hops(
                     );
                     faults.error(codes::VLAN_CHANGE, draft.name_place, message, help);
                 }
-                let priority = if before.tagged {
+                let priority = if before.tagged.vlan {
                     reception.priority_regeneration[before.priority.index()]
                 } else {
                     reception.default_priority
                 };
-                (priority, before.tagged, vlan.member(link.from).unwrap_or(true))
+                (priority, before.tagged.vlan, vlan.member(link.from).unwrap_or(true))
             }
         };
-        let internal = previous.and_then(|_| topology.filters.fixed(egress.node, number, priority));
+        let internal = step.previous.and_then(|_| topology.filters.fixed(egress.node, number, priority));
         let next = topology.ports[link.to.index()].node;
         let listener = stream.listeners.iter().position(|listener| *listener == next);
         hops.push(Hop {
             port: link.from,
-            previous,
+            previous: step.previous,
             class: internal.map_or_else(
                 || egress.class_table.class_of(priority, came_tagged),
                 |internal| egress.class_table.of_priority[internal.index()],
             ),
             priority,
-            tagged,
+            tagged: Tags { vlan: tagged, sequence: step.numbered },
             listener: listener.and_then(|listener| u32::try_from(listener).ok()),
             scheduler: None,
         });
-        arrived_by.insert(next, place);
     }
     hops
 }

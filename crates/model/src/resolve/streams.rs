@@ -225,6 +225,7 @@ fn draft<'t, 'a>(
         learned: route == Some(Route::Learned),
         virtual_link,
         time_triggered,
+        replication: None,
         stack: node.get("stack").and_then(Node::text).map(str::to_owned),
         datagrams: None,
     };

@@ -182,6 +182,10 @@ codes! {
     CYCLIC_TALKER = "cyclic::talker";
     /// More frames in a cycle than it has time for.
     CYCLIC_LOAD = "cyclic::load";
+    /// Impossible frame replication: paths that do not part, copies that are not eliminated, or a stream that cannot have copies.
+    FRER = "frer::impossible";
+    /// A history that one lost frame makes useless.
+    FRER_HISTORY = "frer::history";
     /// More traffic than a link can carry.
     OVERLOAD = "port::overload";
     /// More traffic in a credit-based class than its idleSlope.

@@ -206,6 +206,8 @@ fn unknown_key(key: &Key<'_>, shape: &'static Shape, faults: &mut Faults) {
             "frame preemption stands under `frame-preemption-parameters` of a port, a node, a device or the defaults"
                 .to_owned()
         }
+        "frame-replication" | "replication" | "elimination" | "sequence-recovery" | "stream-split"
+        | "r-tag" => "frame replication and elimination stands under `frer` of a stream".to_owned(),
         text => did_you_mean(text, "a key", shape.keys().map(|key| key.name)),
     };
     faults.error(codes::UNKNOWN_KEY, key.place, message, help);
@@ -226,14 +228,6 @@ fn not_supported(key: &str) -> Option<&'static str> {
         | "flow-meters"
         | "flow-meter"
         | "flow-meter-instance-table" => "per-stream filtering and policing (802.1Q-2022 8.6.5.2)",
-        "frer"
-        | "frame-replication"
-        | "replication"
-        | "elimination"
-        | "sequence-recovery"
-        | "sequence-generation"
-        | "stream-split"
-        | "r-tag" => "frame replication and elimination (802.1CB)",
         "cqf" | "cyclic-queuing-and-forwarding" | "cyclic-queueing" | "cyclic-queuing" => {
             "cyclic queuing and forwarding (802.1Q-2022 Annex T)"
         }

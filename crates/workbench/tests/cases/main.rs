@@ -7,6 +7,7 @@ mod clocks;
 mod control;
 mod cqf;
 mod files;
+mod frer;
 mod gates;
 mod known_instants;
 mod listeners;

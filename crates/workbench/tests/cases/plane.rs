@@ -61,7 +61,8 @@ fn lengths(text: &str) -> Vec<u64> {
         .hops
         .iter()
         .map(|hop| {
-            stream.payload_max.get().max(if hop.tagged { 42 } else { 46 }) + if hop.tagged { 22 } else { 18 }
+            stream.payload_max.get().max(if hop.tagged.vlan { 42 } else { 46 })
+                + if hop.tagged.vlan { 22 } else { 18 }
         })
         .collect()
 }
@@ -69,7 +70,7 @@ fn lengths(text: &str) -> Vec<u64> {
 #[test]
 fn a_default_bridge_sends_untagged_frames() {
     let description = text("untagged-default.yaml");
-    assert!(network(&description).streams[0].hops.iter().all(|hop| !hop.tagged));
+    assert!(network(&description).streams[0].hops.iter().all(|hop| !hop.tagged.vlan));
     let (bound, delay) = greatest(&description, 0);
     // Two links, each 64 octets and a preamble of 8.
     assert_eq!((bound, delay), (2 * 72 * 80_000, 2 * 72 * 80_000));

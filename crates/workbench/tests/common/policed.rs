@@ -254,12 +254,12 @@ pub(crate) fn misjudged(network: &Network) -> (Vec<String>, usize) {
         let hop = &stream.hops[one.hop as usize];
         let to = &network.ports[network.links[link(one)].to.index()];
         let frame = (one.stream, one.number);
-        let came_yellow = hop.tagged && yellow.get(&frame).copied().unwrap_or(false);
+        let came_yellow = hop.tagged.vlan && yellow.get(&frame).copied().unwrap_or(false);
         yellow.insert(frame, came_yellow);
         let Some(bridge) = bridges.get_mut(&to.node).filter(|_| stream.traffic != Traffic::Protocol) else {
             continue;
         };
-        let priority = if hop.tagged { hop.priority } else { to.default_priority };
+        let priority = if hop.tagged.vlan { hop.priority } else { to.default_priority };
         let is_of = |filter: &tautwire_model::psfp::StreamFilter| {
             let takes =
                 filter.streams.as_ref().is_none_or(|streams| streams.contains(&StreamIndex(one.stream)));
@@ -267,7 +267,7 @@ pub(crate) fn misjudged(network: &Network) -> (Vec<String>, usize) {
         };
         let Some(filter) = bridge.filters.filters.iter().position(is_of) else { continue };
         looked += 1;
-        let expected = bridge.judge(filter, one, if hop.tagged { 20 } else { 16 }, came_yellow);
+        let expected = bridge.judge(filter, one, if hop.tagged.vlan { 20 } else { 16 }, came_yellow);
         let dropped = seen.dropped.get(&(frame, one.hop)).filter(|reason| BY_FILTERS.contains(reason));
         let name =
             format!("frame {} of {} at {}", one.number, stream.name, network.nodes[to.node.index()].name);

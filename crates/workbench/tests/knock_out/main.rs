@@ -9,6 +9,7 @@ mod forwarding;
 mod gates;
 mod preemption;
 mod psfp;
+mod replication;
 mod shapers;
 mod storage;
 mod time_triggered;

@@ -36,6 +36,7 @@ mod one_port_reached;
 mod planted_faults;
 mod preemption_hold;
 mod protocols_hold;
+mod replication_holds;
 mod reservation_holds;
 mod reserved_ats;
 mod reserved_shaping_holds;

@@ -369,7 +369,7 @@ pub(crate) fn police(
     interval: Duration,
     faults: &mut Faults,
 ) -> Option<Police> {
-    let entered = stream.hops.first().is_some_and(|hop| hop.tagged);
+    let entered = stream.hops.first().is_some_and(|hop| hop.tagged.vlan);
     // Rounded down to nanoseconds, if it is stated: the unit of a request.
     let stated = node.parsed("distance").map(|stated: Duration| Duration::from_ns(stated.as_ps() / 1_000));
     let distance = stated.unwrap_or(interval);

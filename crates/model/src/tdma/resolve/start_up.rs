@@ -79,6 +79,7 @@ pub(crate) fn drafts<'t, 'a>(
                 learned: false,
                 virtual_link: None,
                 time_triggered: None,
+                replication: None,
                 stack: None,
                 datagrams: None,
             },

@@ -1,6 +1,7 @@
 //! Streams, their traffic, promises and shapers.
 
 use super::{MANY, PRIORITY, REFERENCES, VLAN_ID, key, must};
+use crate::frer::language::FRER;
 use crate::text::shape::{Key, Kind, Shape};
 use crate::time_triggered::language::TIME_TRIGGERED_LINK;
 use crate::virtual_link::language::VIRTUAL_LINK;
@@ -72,6 +73,11 @@ pub(crate) static STREAM: Shape = Shape {
             "time-triggered",
             Kind::Object(&TIME_TRIGGERED_LINK),
             "Makes it a time-triggered virtual link; its frames are untagged, with priority 7 by default.",
+        ),
+        key(
+            "frer",
+            Kind::Object(&FRER),
+            "Sends copies of its frames over several paths and eliminates them where paths meet (802.1CB).",
         ),
         key(
             "reservation",

@@ -1,0 +1,200 @@
+//! Frame replication and elimination (IEEE Std 802.1CB-2017), from the description to what a listener gets: cases worked out by hand.
+
+use tautwire_analysis::{LimitKind, losses, stated_failures, taken_twice};
+use tautwire_model::network::StreamIndex;
+use tautwire_sim::{FunctionObservation, RecoveryObservation};
+use tautwire_workbench::{Duration, Network, Observation, Options, bounds, simulate, verify};
+
+use super::{codes, network};
+
+fn run(text: &str) -> (Network, Observation) {
+    let network = network(text);
+    let seen = simulate(&network, &mut Options::default());
+    assert_eq!(verify(&network, &bounds(&network), &seen).contradictions, [], "{text}");
+    (network, seen)
+}
+
+fn functions(seen: &Observation) -> &[FunctionObservation] {
+    &seen.mechanisms.of::<RecoveryObservation>().expect("recovery functions").functions
+}
+
+/// Two ways from s1 to s4, the one by s3 longer by this.
+fn two_ways(apart: &str, recovery: &str, more: &str) -> String {
+    format!(
+        "name: two-ways
+network-control: none
+vlans: {{1: {{tagged: all}}}}
+defaults: {{rate: 100 Mbit/s}}
+nodes:
+  a: {{type: end-station}}
+  b: {{type: end-station}}
+  s1: {{type: bridge}}
+  s2: {{type: bridge}}
+  s3: {{type: bridge}}
+  s4: {{type: bridge}}
+links:
+  - {{between: [a, s1]}}
+  - {{name: short, between: [s1, s2]}}
+  - {{between: [s2, s4]}}
+  - {{name: long, between: [s1, s3], propagation-delay: {apart}}}
+  - {{between: [s3, s4]}}
+  - {{between: [s4, b]}}
+streams:
+  - name: x
+    talker: a
+    listeners: b
+    frame: 1000 B
+    deadline: 50 ms
+    traffic: {{type: periodic, interval: 1 ms}}
+    frer:
+      sequence-recovery:
+        - {{{recovery}}}
+{more}run: {{duration: 50 ms}}
+"
+    )
+}
+
+#[test]
+fn the_first_copy_passes_and_frames_are_six_octets_longer_between() {
+    let text = two_ways("3 us", "reset-timeout: 20 ms, history-length: 8", "");
+    let (network, seen) = run(&text);
+    // 1008 octets on the first and last line, 1014 on the two between, 80 ns each.
+    let delay = Duration::from_ps((2 * 1_008 + 2 * 1_014) * 80_000);
+    let listener = &seen.streams[0].listeners[0];
+    assert_eq!((listener.delay.min(), listener.delay.max()), (Some(delay), Some(delay)));
+    assert_eq!((listener.lost, listener.delivered), (Some(0), 50));
+    let all = bounds(&network);
+    let bound = &all.streams[0].listeners[0];
+    assert_eq!(bound.delay_min, delay);
+    // Either copy may be the only one.
+    assert_eq!(bound.delay, Ok(delay + Duration::from_us(3)));
+    let [function] = functions(&seen) else { panic!("one function") };
+    let counters = &function.counters;
+    assert_eq!((counters.passed, counters.discarded, counters.out_of_order), (50, 50, 0));
+    let [recovery] = &all.recoveries[..] else { panic!("one function") };
+    assert_eq!((recovery.skew, recovery.history), (Some(Duration::from_us(3)), Some(2)));
+    assert_eq!((recovery.reordering, recovery.passes_once), (Some(Duration::ZERO), true));
+}
+
+/// Numbers 5, 6, 5, 9, 7, 8, 8, 15, 8, 6, 24, 16 come in this order: over six ways that differ in length and lose all else.
+#[test]
+fn twelve_numbers_at_a_history_of_eight() {
+    // Milliseconds that a way is longer, and the frames that it does not lose.
+    let ways: [(u64, &[u64]); 6] =
+        [(0, &[5, 6, 9, 15, 24]), (3, &[5, 7, 8]), (4, &[8]), (8, &[8]), (11, &[6]), (9, &[16])];
+    let mut text = "name: twelve
+network-control: none
+vlans: {1: {tagged: all}}
+defaults: {rate: 100 Mbit/s}
+nodes:
+  a: {type: end-station}
+  b: {type: end-station}
+  s: {type: bridge}
+  t: {type: bridge}
+  p0: {type: bridge}
+  p1: {type: bridge}
+  p2: {type: bridge}
+  p3: {type: bridge}
+  p4: {type: bridge}
+  p5: {type: bridge}
+links:
+  - {between: [a, s]}
+  - {between: [t, b]}
+"
+    .to_owned();
+    let mut events: Vec<(u64, String)> = Vec::new();
+    for (way, (later, frames)) in ways.iter().enumerate() {
+        text += &format!(
+            "  - {{name: l{way}, between: [s, p{way}]}}\n  - {{between: [p{way}, t], propagation-delay: {later} ms}}\n"
+        );
+        events.push((1, format!("cut-link: l{way}")));
+        for frame in *frames {
+            // Frame n is made at n + 1 ms.
+            events.push(((frame + 1) * 1_000 - 100, format!("mend-link: l{way}")));
+            events.push(((frame + 1) * 1_000 + 200, format!("cut-link: l{way}")));
+        }
+    }
+    events.sort();
+    text += "streams:
+  - name: x
+    talker: a
+    listeners: b
+    frame: 100 B
+    traffic: {type: periodic, interval: 1 ms, offset: 1 ms}
+    frer:
+      paths: [[s, p0, t], [s, p1, t], [s, p2, t], [s, p3, t], [s, p4, t], [s, p5, t]]
+      sequence-recovery: [{reset-timeout: 100 ms, history-length: 8}]
+events:
+";
+    for (at, action) in &events {
+        text += &format!("  - {{at: {at} us, {action}}}\n");
+    }
+    text += "run: {duration: 40 ms}\n";
+    let (_, seen) = run(&text);
+    let [function] = functions(&seen) else { panic!("one function") };
+    let counters = &function.counters;
+    assert_eq!((counters.passed, counters.discarded, counters.rogue, counters.out_of_order), (7, 3, 2, 4));
+    assert_eq!(seen.streams[0].delivered, 7);
+}
+
+/// The shortest history: one frame that is lost on all paths stops the stream until the timeout.
+#[test]
+fn a_history_of_two_is_a_trap() {
+    let more = "events: [{at: 9900 us, cut-link: short}, {at: 9900 us, cut-link: long}, {at: 10900 us, mend-link: short}, {at: 10900 us, mend-link: long}]\n";
+    let lost = |history: u64| {
+        let text = two_ways("3 us", &format!("reset-timeout: 20 ms, history-length: {history}"), more);
+        run(&text).1.streams[0].listeners[0].lost.expect("counted")
+    };
+    // Frame 10 alone; or 10 to 28, for frame 9 passes at 9.24288 ms, and the timer runs out 20 ms later, just before frame 29.
+    assert_eq!(lost(3), 1);
+    assert_eq!(lost(2), 19);
+    let text = two_ways("3 us", "reset-timeout: 20 ms", more);
+    assert!(codes(&text).contains(&"frer::history"), "{:?}", codes(&text));
+}
+
+/// Copies that come further apart than the history and the timer allow are reported.
+#[test]
+fn a_history_or_a_timer_that_is_too_short_is_reported() {
+    let limits = |apart: &str, recovery: &str| {
+        let (network, seen) = run(&two_ways(apart, recovery, ""));
+        let all = bounds(&network);
+        let found = losses(&network, &all).at(StreamIndex(0), 0).to_vec();
+        (found, taken_twice(&network, &all)[0][0], seen)
+    };
+    // 5 us less than 10 ms apart: ten frames are made in that time.
+    let (found, twice, _) = limits("9995 us", "reset-timeout: 100 ms, history-length: 11");
+    assert_eq!((found.len(), twice), (0, false));
+    let (found, twice, _) = limits("9995 us", "reset-timeout: 100 ms, history-length: 10");
+    let [limit] = &found[..] else { panic!("{found:?}") };
+    assert!(matches!(limit.kind, LimitKind::History(..)) && limit.needed == Some(11), "{limit:?}");
+    assert!(!twice);
+    let (_, twice, _) = limits("9995 us", "reset-timeout: 9 ms, history-length: 16");
+    assert!(twice, "second copies may come behind the timeout");
+    let (_, twice, seen) = limits("9995 us", "algorithm: match, reset-timeout: 100 ms");
+    assert!(twice && seen.streams[0].delivered > 80, "copies that cross pass the match algorithm");
+}
+
+/// Of two paths one may fail: nothing is lost, and that is proven.
+#[test]
+fn a_path_that_fails_is_no_failure_of_the_stream() {
+    let events = "events: [{at: 10 ms, cut-link: short}, {at: 20 ms, mend-link: short}]\n";
+    let (network, seen) = run(&two_ways("3 us", "reset-timeout: 20 ms, history-length: 64", events));
+    assert_eq!(seen.streams[0].listeners[0].lost, Some(0));
+    assert_eq!(stated_failures(&network)[0][0], []);
+    let events = "events: [{at: 10 ms, cut-link: short}, {at: 11 ms, cut-link: long}]\n";
+    let (network, seen) = run(&two_ways("3 us", "reset-timeout: 20 ms, history-length: 64", events));
+    assert!(seen.streams[0].listeners[0].lost > Some(30));
+    assert_eq!(stated_failures(&network)[0][0].len(), 2);
+}
+
+/// No interleaved regulator behind an elimination.
+#[test]
+fn schedulers_behind_an_elimination_have_no_bound() {
+    let text = two_ways("3 us", "reset-timeout: 20 ms, history-length: 64", "")
+        .replace("  s4: {type: bridge}", "  s4: {type: bridge, classes: {5: {transmission-selection: ats}}}")
+        .replace("    deadline: 50 ms\n", "    priority: 5\n    shaper: {committed-information-rate: 20 Mbit/s, committed-burst-size: 1100 B}\n");
+    let (network, _) = run(&text);
+    let all = bounds(&network);
+    let reason = all.streams[0].listeners[0].delay.as_ref().expect_err("no bound");
+    assert_eq!(reason.name(), "reordered");
+}
