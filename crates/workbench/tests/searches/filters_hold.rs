@@ -10,6 +10,9 @@ use tautwire_workbench::{Network, bounds};
 
 use crate::common::{bounded, contradictions, described, misjudged, run, untold_losses};
 
+/// A seed whose network once showed a fault that few others show: a bridge without filters took the internal priority of another bridge.
+const RARE: [u64; 1] = [819];
+
 #[test]
 fn frames_are_judged_as_they_should_be() {
     let (seeds, mut looked) = (seeds(200), 0);
@@ -34,7 +37,7 @@ fn wrong(network: &Network, planted: Option<PlantedFault>) -> Vec<String> {
 #[test]
 fn no_frame_behind_filters_is_beyond_its_bound() {
     let (seeds, mut listeners, mut proven) = (seeds(300), 0, 0);
-    for seed in &seeds {
+    for seed in RARE.iter().filter(|_| seeds.len() > 1).chain(&seeds) {
         let text = random_stream_filters(*seed);
         let network = described(&text);
         let found = wrong(&network, None);
