@@ -249,3 +249,26 @@ def test_lost_frames_of_protocols_are_a_table() -> None:
         one = dict(zip(names, row, strict=True))
         assert (one["protocol"], one["reason"], one["cause"]) == ("gptp", "bit-error", "failure")
         assert one["frames"] > 0
+
+
+def test_stream_filters_meters_and_gates_are_tables() -> None:
+    text = (
+        "name: metered\nvlans: {1: {tagged: all}}\ndefaults: {rate: 100 Mbit/s}\n"
+        "nodes:\n  a: {type: end-station}\n  z: {type: end-station}\n  s:\n    type: bridge\n"
+        "    stream-filters: {stream-filter-instance-table: {3: {stream-handle: x, flow-meter-ref: 5}}}\n"
+        "    flow-meters: {flow-meter-instance-table: {5: {committed-information-rate: 1 Mbit/s, "
+        "committed-burst-size: 600 B, drop-on-yellow: true}}}\n"
+        "links: [{between: [a, s]}, {between: [s, z]}]\n"
+        "streams: [{name: x, talker: a, listeners: z, payload: 500 B, "
+        "traffic: {type: periodic, interval: 1 ms}}]\nrun: {duration: 100 ms}\n"
+    )
+    network = tautwire.load_text(text)
+    seen = tautwire.simulate(network)
+    filters, meters = seen.summary["mechanisms"]
+    assert (filters["name"], meters["name"]) == ("stream_filters", "flow_meters")
+    (row,) = filters["rows"]
+    counted = dict(zip((column["name"] for column in filters["columns"]), row, strict=True))
+    assert (counted["node"], counted["stream_filter"]) == ("s", 3)
+    lost = seen.stream("x")["frames"]["created"] - seen.stream("x")["frames"]["delivered"]
+    assert counted["matching_frames_count"] == 100
+    assert 0 < counted["red_frames_count"] == lost

@@ -153,8 +153,11 @@ fn parts(
         .filter(|(_, entry)| wanted(entry.class, own.class))
         .map(|(arriving, entry)| {
             let line = arriving.brought.least_burst();
+            let name = &network.streams[entry.stream as usize].name;
+            // What comes is what a policer lets pass, whatever the talker sends.
+            let policed = if arriving.policed.is_some() { ", as policed" } else { "" };
             Part {
-                name: network.streams[entry.stream as usize].name.clone(),
+                name: format!("{name}{policed}"),
                 bits: line.and_then(integral_bits),
                 rate: line.map(|line| BitRate::from_bps(deviation.fastest(line.rate))),
             }

@@ -233,6 +233,10 @@ events:
     let of_bad = limits.at(StreamIndex::at(1), 0);
     assert!(of_bad.iter().any(|limit| matches!(limit.kind, LimitKind::MeterBurst(_))), "{of_bad:?}");
     assert!(seen.streams[1].dropped[0].1 > 100);
+    // Its part is that of the meter.
+    let told = tautwire_analysis::explain(&network, &all, StreamIndex::at(0));
+    let last = told.hops.last().expect("two hops");
+    assert!(last.same.iter().any(|part| part.name == "bad, as policed"), "{last:?}");
     // Without the meter nobody knows how much comes.
     let (network, _) = run(&text.replace(", FILTERS", ""));
     assert!(bounds(&network).streams[0].listeners[0].delay.is_err());
