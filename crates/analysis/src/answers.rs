@@ -106,6 +106,15 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
+    /// This accuracy, and no planted fault.
+    pub(crate) const fn by(accuracy: Accuracy) -> Self {
+        Self {
+            accuracy,
+            #[cfg(feature = "planted-faults")]
+            planted: None,
+        }
+    }
+
     /// Whether what is received is left out where it is served with what is sent.
     fn is_deaf(self) -> bool {
         #[cfg(feature = "planted-faults")]

@@ -122,5 +122,5 @@ pub fn bounds(network: &Network) -> Bounds {
 /// The same, with this accuracy.
 #[must_use]
 pub fn bounds_by(network: &Network, accuracy: Accuracy) -> Bounds {
-    answers::settle(network, answers::Asked { accuracy, ..answers::Asked::default() }).1
+    answers::settle(network, answers::Asked::by(accuracy)).1
 }

@@ -8,7 +8,7 @@ use crate::busy_period::{Lane, in_turn, others_first};
 use crate::contribution::{Contribution, Offered};
 use crate::credit_based::Shaper;
 use crate::credit_earning::earning_max;
-use crate::curve::{Curve, Line, MICRO};
+use crate::curve::{Curve, MICRO};
 use crate::passage::NO_REASON;
 use crate::plan::OWN_LANE;
 use crate::port_plan::ClassOrder;
@@ -191,7 +191,7 @@ impl Assess<'_> {
         let line = shaper.output();
         #[cfg(feature = "planted-faults")]
         let line = if self.port.fault == Some(crate::PlantedFault::CreditDebtForgotten) {
-            Line { burst: 0, ..line }
+            crate::curve::Line { burst: 0, ..line }
         } else {
             line
         };

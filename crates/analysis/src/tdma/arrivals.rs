@@ -36,6 +36,18 @@ impl Arrivals {
         }
     }
 
+    /// Frames in the long run, in a window of `unit` picoseconds, rounded down.
+    pub(super) fn rate(self, unit: u128) -> u128 {
+        match self {
+            Self::Periodic { interval, burst, .. } => {
+                u128::from(burst).saturating_mul(unit) / u128::from(interval)
+            }
+            Self::Bucket { bps, least, .. } => {
+                u128::from(bps).saturating_mul(unit) / PS_PER_S.saturating_mul(u128::from(least))
+            }
+        }
+    }
+
     /// The least window that may hold more frames than one of `span`.
     pub(super) fn next(self, span: u64) -> u64 {
         match self {

@@ -7,6 +7,8 @@
 //! waited longer would contradict those before it. Waits that do not converge have no bound. Not here: how frames come
 //! (`arrivals.rs`), the wait of a response for its request (`round_trip.rs`).
 
+use std::cell::Cell;
+
 use tautwire_core::tdma::Carries;
 use tautwire_model::network::{StreamIndex, Traffic};
 use tautwire_model::tdma::OwnedSlot;
@@ -16,6 +18,9 @@ use super::arrivals::Arrivals;
 
 /// Most frames of a busy period.
 const FRAMES_MAX: u64 = 10_000;
+
+/// Rates are compared as frames in so many picoseconds.
+const RATE_UNIT: u128 = 1 << 62;
 
 /// Rounds until waits that still grow are given up.
 const ROUNDS_MAX: u32 = 1_000;
@@ -94,13 +99,17 @@ impl Cycle<'_> {
             of.iter().fold(0_u64, |all, one| all.saturating_add(one.frames(span)))
         };
         let starts = self.starts(number, self.cycles);
+        let slots = self.slots(&starts)?;
+        if slots.are_overloaded(same.iter().chain(&before)) {
+            return None;
+        }
         let (mut span, mut wait) = (0, 0);
         loop {
             // Real-time frames that come meanwhile go first where a slot carries both.
-            let mut gone = self.service(&starts, frames(&same, span) + frames(&before, span))?;
+            let mut gone = slots.service(frames(&same, span) + frames(&before, span))?;
             loop {
                 let count = frames(&same, span).saturating_add(frames(&before, gone));
-                let longer = self.service(&starts, count)?;
+                let longer = slots.service(count)?;
                 if longer <= gone {
                     break;
                 }
@@ -129,26 +138,70 @@ impl Cycle<'_> {
         taken_over.saturating_add(self.lost_entirely.saturating_mul(most_before(cycle)))
     }
 
+    /// The slots of a stream, and how long they are waited for; none if it has no slot.
+    fn slots<'a>(&'a self, starts: &'a [u64]) -> Option<Slots<'a>> {
+        let repetition = self.tdma.cycle.as_ps().checked_mul(self.cycles)?;
+        let lost = self.slots_lost(starts);
+        (!starts.is_empty()).then(|| Slots {
+            cycle: self,
+            starts,
+            repetition,
+            lost,
+            longest: vec![Cell::new(None); starts.len()],
+        })
+    }
+}
+
+/// The slots that carry a stream's frames, again in every repetition.
+struct Slots<'a> {
+    cycle: &'a Cycle<'a>,
+    /// In order, from the start of a repetition.
+    starts: &'a [u64],
+    /// Picoseconds of the station's clock.
+    repetition: u64,
+    /// How many of them failures cost.
+    lost: u64,
+    /// The longest from a slot to the so-manieth after it, within a repetition, where that was asked before.
+    longest: Vec<Cell<Option<u64>>>,
+}
+
+impl Slots<'_> {
     /// The longest that `count` slots are waited for, from any instant; true time.
-    pub(super) fn service(&self, starts: &[u64], count: u64) -> Option<u64> {
-        let count = count.checked_add(self.slots_lost(starts))?;
+    fn service(&self, count: u64) -> Option<u64> {
+        let count = count.checked_add(self.lost)?;
         #[cfg(feature = "planted-faults")]
-        let count = match self.fault {
+        let count = match self.cycle.fault {
             Some(crate::fault::PlantedFault::SlotsBeforeForgotten) => count.min(1),
             _ => count,
         };
-        if starts.is_empty() || count > FRAMES_MAX {
+        if count > FRAMES_MAX {
             return None;
         }
-        let repetition = self.tdma.cycle.as_ps().checked_mul(self.cycles)?;
-        let of = u64::try_from(starts.len()).ok()?;
-        let from = |first: usize| {
-            let last = u64::try_from(first).ok()? + count;
-            let place = usize::try_from(last % of).ok()?;
-            let repetition = (last / of).checked_mul(repetition)?;
-            repetition.checked_add(starts[place])?.checked_sub(starts[first])
-        };
-        let longest = (0..starts.len()).map(from).try_fold(0, |most, one| Some(one?.max(most)))?;
-        Some(self.deviation.stretch(longest) + self.early + self.late)
+        let of = u64::try_from(self.starts.len()).ok()?;
+        let rest = usize::try_from(count % of).ok()?;
+        let longest = (count / of).checked_mul(self.repetition)?.checked_add(self.longest(rest))?;
+        Some(self.cycle.deviation.stretch(longest) + self.cycle.early + self.cycle.late)
+    }
+
+    /// The longest from any slot to the one `places` after it; `places` is below the number of slots.
+    fn longest(&self, places: usize) -> u64 {
+        if let Some(known) = self.longest[places].get() {
+            return known;
+        }
+        let next = self.starts.iter().map(|start| start + self.repetition);
+        let ends = self.starts.iter().copied().chain(next).skip(places);
+        let longest = self.starts.iter().zip(ends).map(|(start, end)| end - start).max().unwrap_or(0);
+        self.longest[places].set(Some(longest));
+        longest
+    }
+
+    /// Whether more frames come in the long run than there are slots: then a wait has no end. Parts are rounded down, so not
+    /// every overload is seen.
+    fn are_overloaded<'b>(&self, mut frames: impl Iterator<Item = &'b Arrivals>) -> bool {
+        let slots = (self.starts.len() as u128)
+            .saturating_mul(RATE_UNIT)
+            .div_ceil(u128::from(self.repetition.max(1)));
+        let rate = frames.try_fold(0_u128, |all, one| all.checked_add(one.rate(RATE_UNIT)));
+        rate.is_none_or(|rate| rate > slots)
     }
 }

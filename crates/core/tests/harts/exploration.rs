@@ -1,8 +1,9 @@
 //! Every course of faults, and what holds in each of them.
 
 use std::collections::{BTreeSet, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::BuildHasher;
 
+use foldhash::quality::FixedState;
 use tautwire_core::harts::{AcMaster, RequestState};
 
 use crate::network::{BACK, DECIDED, FAULTS, LATE, MENDED, Network, Next, RIVAL, STREAM, Verdict, at};
@@ -22,7 +23,7 @@ pub(crate) struct Faults {
 }
 
 pub(crate) struct Exploration {
-    pub(crate) seen: HashSet<u64>,
+    pub(crate) seen: HashSet<u64, FixedState>,
     pub(crate) courses: usize,
     pub(crate) ends: usize,
     /// Switches of the stream's ways, by station.
@@ -42,7 +43,7 @@ impl Exploration {
             |station: &u16| (producer.min(*station)..=producer.max(*station)).map(usize::from).collect();
         let ways = stations.iter().map(way).collect();
         Self {
-            seen: HashSet::new(),
+            seen: HashSet::default(),
             courses: 0,
             ends: 0,
             ways,
@@ -258,7 +259,5 @@ impl Exploration {
 }
 
 pub(crate) fn digest(network: &Network, faults: Faults) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (network, faults).hash(&mut hasher);
-    hasher.finish()
+    FixedState::default().hash_one((network, faults))
 }

@@ -2,8 +2,9 @@
 //! MRPDU, leave-alls included. States that were seen are not gone through again.
 
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::BuildHasher;
 
+use foldhash::quality::FixedState;
 use tautwire_core::srp::station::Offer;
 use tautwire_core::srp::{SrClass, SrpBridge};
 use tautwire_units::{Duration, Instant};
@@ -31,7 +32,7 @@ struct Faults {
 }
 
 struct Exploration {
-    seen: HashSet<u64>,
+    seen: HashSet<u64, FixedState>,
     ends: usize,
     courses: usize,
     /// The faults of the course that is gone through.
@@ -121,9 +122,7 @@ impl Exploration {
 }
 
 fn digest(network: &Network, faults: Faults) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (network, faults).hash(&mut hasher);
-    hasher.finish()
+    FixedState::default().hash_one((network, faults))
 }
 
 fn reservation() -> Network {
@@ -146,7 +145,7 @@ fn reservation() -> Network {
 
 #[test]
 fn one_reservation_survives_every_course_of_faults() {
-    let mut exploration = Exploration { seen: HashSet::new(), ends: 0, courses: 0, faults: Vec::new() };
+    let mut exploration = Exploration { seen: HashSet::default(), ends: 0, courses: 0, faults: Vec::new() };
     exploration.go(reservation(), Faults { lose: true, repeat: true, delay: true, lapses: false });
     println!("{} courses, {} states, {} ends", exploration.courses, exploration.seen.len(), exploration.ends);
     assert!(exploration.courses > 1_000);
