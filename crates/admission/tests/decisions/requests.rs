@@ -12,7 +12,7 @@ use tautwire_admission::{
 };
 use tautwire_model::{Grammar, Network};
 
-const DESCRIPTION: &str = include_str!("../../../scenarios/admission.yaml");
+const DESCRIPTION: &str = include_str!("../../../../scenarios/admission.yaml");
 
 /// A stream that can be admitted.
 fn stream() -> Value {

@@ -1,6 +1,6 @@
 //! gPTP messages compared with a capture of another implementation, and with what tshark reads in ours.
 
-mod common;
+use crate::common;
 
 use std::collections::BTreeMap;
 

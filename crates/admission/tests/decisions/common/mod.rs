@@ -1,5 +1,10 @@
 //! Random networks with deadlines, and the sets of streams that a test admits in them.
-#![allow(dead_code, unreachable_pub, reason = "each test uses its part")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::unwrap_used,
+    reason = "each test uses its part, and may stop at the first surprise"
+)]
 
 use tautwire_admission::{AdmissionTest, Controller, Operation, Request};
 use tautwire_generate::Dice;

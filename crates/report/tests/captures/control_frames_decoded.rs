@@ -37,7 +37,7 @@ fn fields(capture: &Path, arguments: &[&str]) -> Vec<String> {
 
 #[test]
 fn protocol_control_frames_of_a_run_are_decoded_and_none_is_malformed() {
-    let text = include_str!("../../../scenarios/as6802.yaml");
+    let text = include_str!("../../../../scenarios/as6802.yaml");
     let (network, seen, capture) = run("as6802", text, Duration::from_ms(60));
     let complaints = fields(&capture, &["-e", "_ws.malformed", "-e", "_ws.expert.message"]);
     assert!(complaints.iter().all(|line| line.trim().is_empty()), "{complaints:?}");
@@ -63,7 +63,7 @@ fn protocol_control_frames_of_a_run_are_decoded_and_none_is_malformed() {
 /// Frames of a cluster have its domain and priority; a node that follows another cluster sends none any more.
 #[test]
 fn frames_of_several_clusters_are_distinguished() {
-    let text = include_str!("../../../scenarios/as6802-clusters.yaml");
+    let text = include_str!("../../../../scenarios/as6802-clusters.yaml");
     let (_, _, capture) = run("as6802-clusters", text, Duration::from_ms(250));
     let lines = fields(&capture, &["-e", "frame.time_relative", "-e", "tte_pcf.sd", "-e", "tte_pcf.sp"]);
     let mut last: [f64; 3] = [0.0; 3];

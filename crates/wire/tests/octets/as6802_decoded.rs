@@ -1,7 +1,7 @@
 //! An independent decoder reads protocol control frames of SAE AS6802 as they are meant: `tshark` of
 //! Wireshark, which `tools/setup tshark` installs.
 
-mod common;
+use crate::common;
 
 use tautwire_wire::{EtherType, EthernetHeader, MacAddress, PcfType, ProtocolControlFrame};
 

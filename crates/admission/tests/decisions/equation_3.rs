@@ -2,9 +2,7 @@
 //! too small for the frame that was late.
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
-mod common;
-
-use common::{cases, late, with_deadlines};
+use crate::common::{cases, late, with_deadlines};
 use tautwire_admission::{Controller, HartsResponseTime, HartsSet, Operation, Request, Terms};
 use tautwire_generate::Dice;
 use tautwire_model::Network;
@@ -301,7 +299,7 @@ fn what_equation_3_admits_within_its_assumptions_may_be_late_by_the_dead_time_of
 /// The table of the page, of the sets that a search of 400 networks finds.
 #[test]
 fn the_page_has_every_counterexample_with_its_terms() {
-    let page = include_str!("../../../docs/validation/2026-11-22-admission.md");
+    let page = include_str!("../../../../docs/validation/2026-11-22-admission.md");
     let us = |ps: u64| format!("{}.{:02}", ps / 1_000_000, ps / 10_000 % 100);
     let mut missing = Vec::new();
     for seed in [28, 67, 87, 116, 133, 146, 154, 233, 255, 259, 304] {
@@ -356,7 +354,7 @@ fn who_waits_for_a_window_is_met_twice() {
 /// Which streams of the scenario, with longer frames without a reservation, the test of its description admits, with
 /// more under `harts`.
 fn admitted_with(more: &str) -> Vec<String> {
-    let text = include_str!("../../../scenarios/harts.yaml")
+    let text = include_str!("../../../../scenarios/harts.yaml")
         .replace("payload: 256 B", "payload: 700 B")
         .replacen("harts:\n", &format!("harts:\n{more}"), 1);
     let loaded = tautwire_model::load_text("harts.yaml", &text);

@@ -1,6 +1,6 @@
 //! MRPDUs compared with captures of other implementations, and with what tshark reads in ours.
 
-mod common;
+use crate::common;
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;

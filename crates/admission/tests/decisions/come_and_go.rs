@@ -2,9 +2,7 @@
 //! the search for sets that the other two tests admit and that miss a deadline in a run.
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
-mod common;
-
-use common::{cases, counterexamples, late, with_deadlines};
+use crate::common::{cases, counterexamples, late, with_deadlines};
 use tautwire_admission::{
     AdmissionTest, Bandwidth, Controller, EndToEndBounds, HartsResponseTime, Operation, Outcome, Request,
 };

@@ -9,7 +9,7 @@ use tautwire_report::TraceRecorder;
 use tautwire_sim::{Observation, Options, run_with};
 use tautwire_units::Duration;
 
-const SCENARIO: &str = include_str!("../../../scenarios/stream-reservation.yaml");
+const SCENARIO: &str = include_str!("../../../../scenarios/stream-reservation.yaml");
 
 /// What tshark prints of a capture with these arguments, one line a frame.
 fn tshark(capture: &Path, arguments: &[&str]) -> Vec<String> {
@@ -88,7 +88,7 @@ fn gptp_and_msrp_of_a_run_are_decoded_with_their_values_and_none_is_malformed() 
 
 #[test]
 fn mvrp_of_a_run_is_decoded_with_its_vlan_and_events() {
-    let scenario = include_str!("../../../scenarios/vlan-registration.yaml")
+    let scenario = include_str!("../../../../scenarios/vlan-registration.yaml")
         .replace("interval: 250 us}", "interval: 50 ms}")
         .replace("interval: 500 us}", "interval: 50 ms}");
     let loaded = tautwire_model::load_text("decoded.yaml", &scenario);
@@ -119,7 +119,7 @@ fn mvrp_of_a_run_is_decoded_with_its_vlan_and_events() {
 
 #[test]
 fn captures_of_shaped_classes_and_corrected_clocks_are_decoded() {
-    let scenario = include_str!("../../../scenarios/avb.yaml")
+    let scenario = include_str!("../../../../scenarios/avb.yaml")
         .replace("interval: 125 us}", "interval: 50 ms}")
         .replace("interval: 250 us}", "interval: 50 ms}")
         .replace("rate: 10 Mbit/s", "rate: 100 kbit/s");

@@ -1,0 +1,12 @@
+//! Descriptions, devices and scenarios as they are read and resolved, and what is said of faults.
+
+mod broken;
+mod devices;
+mod identification;
+mod models;
+mod reserved;
+mod resolve;
+mod robust;
+mod scenarios;
+mod time_triggered;
+mod virtual_links;

@@ -1,0 +1,5 @@
+//! Captures that tshark decodes, and traces that are read.
+
+mod control_frames_decoded;
+mod protocols_decoded;
+mod trace;
