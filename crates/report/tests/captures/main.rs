@@ -2,4 +2,5 @@
 
 mod control_frames_decoded;
 mod protocols_decoded;
+mod sequence_tags_decoded;
 mod trace;

@@ -7,7 +7,7 @@ use std::process::Command;
 use tautwire_report::TraceRecorder;
 use tautwire_sim::{Options, run_with};
 
-const SCENARIO: &str = include_str!("../../../scenarios/frame-replication.yaml");
+const SCENARIO: &str = include_str!("../../../../scenarios/frame-replication.yaml");
 
 /// What tshark prints of a capture with these arguments, one line a frame.
 fn tshark(capture: &Path, arguments: &[&str]) -> Vec<String> {
