@@ -11,6 +11,8 @@ import pytest
 import tautwire
 from tautwire import _core
 
+REPLICATION = Path(__file__).parents[2] / "scenarios" / "frame-replication.yaml"
+
 
 def test_observed_is_within_bound_and_same_seed_gives_same_summary(two_hosts: tautwire.Network) -> None:
     result = tautwire.verify(two_hosts)
@@ -272,3 +274,17 @@ def test_stream_filters_meters_and_gates_are_tables() -> None:
     lost = seen.stream("x")["frames"]["created"] - seen.stream("x")["frames"]["delivered"]
     assert counted["matching_frames_count"] == 100
     assert 0 < counted["red_frames_count"] == lost
+
+
+def test_recovery_functions_of_copies_are_a_table() -> None:
+    observation = tautwire.simulate(tautwire.load_text(REPLICATION.read_text()))
+    (table,) = (table for table in observation.summary["mechanisms"] if table["name"] == "recovery")
+    names = [column["name"] for column in table["columns"]]
+    rows = [dict(zip(names, row, strict=True)) for row in table["rows"]]
+    sequence, *members = rows
+    assert [row["function"].split(",")[0] for row in rows] == ["sequence", "individual", "individual"]
+    assert {(row["stream"], row["node"]) for row in rows} == {("orders", "s4")}
+    judged = sequence["passed"] + sequence["discarded"] + sequence["rogue"]
+    assert judged == sum(row["passed"] for row in members)
+    assert sequence["latent_errors"] > 0
+    assert all(row["latent_errors"] is None for row in members)

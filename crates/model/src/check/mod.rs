@@ -27,7 +27,7 @@ pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
     preemption::check::check(of, faults);
     psfp::check::check(of, faults);
     cqf::check::check(of, faults);
-    frer::resolve::check(&of.draft.root, topology, models, streams, faults);
+    frer::check::check(&of.draft.root, topology, models, streams, faults);
     granted::check(&of.events, streams, found.srp.as_ref(), found.harts.as_ref(), faults);
     let starts_up = found.tdma.as_ref().is_some_and(|tdma| tdma.start_up.is_some());
     let asked_for = (found.srp.as_ref(), found.harts.as_ref());

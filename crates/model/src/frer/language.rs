@@ -12,8 +12,8 @@ pub(crate) static FRER: Shape = Shape {
     keys: &[&[
         key(
             "paths",
-            Kind::OneOf(&[Kind::Integer(2, 8), Kind::List(2, 8, &PATH)]),
-            "The member streams' paths: how many are to be found, as disjoint as the network lets them be, or each with its bridges in order. Between bridges with several links a link can be named before the bridge to which it leads.",
+            Kind::OneOf(&[Kind::Integer(2, 8), Kind::List(2, 63, &PATH)]),
+            "The member streams' paths: how many are to be found to each listener, as disjoint as the network lets them be, or each with its bridges in order and, if there are several listeners, the one to which it leads. Between bridges with several links a link can be named before the bridge to which it leads.",
         )
         .or("2"),
         key(

@@ -3,13 +3,14 @@
 //! Member streams follow paths that part and meet. The stream's hops are these ways as a tree: behind a node where a recovery
 //! function merges copies, the onward path exists once for each copy that comes there, and a frame takes that of the copy that passes.
 //! So each hop is a passage of some of the frames, and all of them together make the stream; [`FrameReplication::merged`] gives
-//! which hops are one. `language.rs`: keys; `resolve.rs`: reading them, and what cannot be; `paths.rs`: disjoint paths; `ways.rs`: from paths
-//! to hops. The machines are in `tautwire_core::frer`.
+//! which hops are one. `language.rs`: keys; `resolve.rs`: reading them; `paths.rs`: disjoint paths; `ways.rs`: from paths to hops;
+//! `check.rs`: what cannot be. The machines are in `tautwire_core::frer`.
 
 use tautwire_core::frer::{LatentErrorParameters, RecoveryParameters};
 
 use crate::network::{LinkIndex, NodeIndex};
 
+pub(crate) mod check;
 pub(crate) mod language;
 pub(crate) mod paths;
 pub(crate) mod resolve;
@@ -44,7 +45,7 @@ pub struct Recovery {
 pub struct FrameReplication {
     /// How its frames carry their numbers.
     pub encapsulation: Encapsulation,
-    /// The member streams' paths, from the talker to the listener.
+    /// The member streams' paths, from the talker to a listener.
     pub paths: Vec<Vec<LinkIndex>>,
     /// Where frames are numbered.
     pub generation: NodeIndex,
@@ -54,6 +55,6 @@ pub struct FrameReplication {
     pub recovered: Vec<Option<u32>>,
     /// Per hop of the stream: the first hop that is the same passage, for frames of another copy.
     pub merged: Vec<u32>,
-    /// Per hop of the stream: the first of the paths that its frames follow.
+    /// Per hop of the stream: the number of the first path that its frames follow, among the paths to its listener.
     pub path: Vec<u32>,
 }

@@ -8,9 +8,8 @@ use tautwire_units::Duration;
 use super::paths::{Edge, disjoint};
 use super::ways::{NoWays, PathLink, Step, ways};
 use super::{Encapsulation, FrameReplication, Recovery};
-use crate::network::{LinkIndex, NodeIndex, NodeKind, Switching, Traffic};
-use crate::resolve::models::Models;
-use crate::resolve::streams::{Route, StreamDraft, Streams};
+use crate::network::{LinkIndex, NodeIndex};
+use crate::resolve::streams::{Route, StreamDraft};
 use crate::resolve::topology::Topology;
 use crate::text::faults::Faults;
 use crate::text::tree::{Node, Place};
@@ -25,9 +24,6 @@ const EXCLUDED: [(&str, &str); 6] = [
     ("datagram", "pieces of datagrams are not put together from copies"),
     ("identification", "frames that carry a number are identified by their addresses"),
 ];
-
-/// Sections of a description with which streams cannot have copies.
-const EXCLUDING: [&str; 3] = ["tdma", "harts", "test"];
 
 /// Whether a stream has copies.
 pub(crate) fn is_replicated(draft: &StreamDraft<'_, '_>) -> bool {
@@ -46,32 +42,11 @@ pub(crate) fn find(
     if !is_possible(draft, faults) {
         return None;
     }
-    let talker = draft.stream.talker.index();
-    let [listener] = draft.stream.listeners[..] else {
-        let message = "a stream with copies has one listener".to_owned();
-        faults.error(codes::FRER, draft.place("listeners"), message, "make it one stream for each listener");
-        return None;
-    };
     let paths = match node.get("paths") {
-        Some(stated) if stated.text().is_none() => {
-            let stated = stated.items().iter();
-            let read = |path| stated_path(topology, edges, (talker, listener.index()), path, faults);
-            stated.map(read).collect::<Option<Vec<_>>>()?
-        }
+        Some(stated) if stated.text().is_none() => stated_paths(topology, edges, draft, stated, faults)?,
         count => {
             let count = count.and_then(Node::text).and_then(|text| text.parse().ok()).unwrap_or(2);
-            let Some(found) = disjoint(topology.nodes.len(), edges, (talker, listener.index()), count) else {
-                let name = &topology.nodes[listener.index()].name;
-                let message = format!("no path leads from the talker to `{name}`");
-                let help = "connect them with links that are up and whose ports are members of the VLAN";
-                faults.error(codes::UNREACHABLE, draft.name_place, message, help);
-                return None;
-            };
-            let of = |link: &u32| {
-                let edge = edges.iter().find(|edge| edge.link == *link).expect("one of the edges");
-                PathLink { link: edge.link, from: edge.from, to: edge.to }
-            };
-            found.iter().map(|path| path.iter().map(of).collect()).collect()
+            found_paths(topology, edges, draft, count, faults)?
         }
     };
     let meeting = meeting(&paths);
@@ -111,6 +86,80 @@ fn is_possible(draft: &StreamDraft<'_, '_>, faults: &mut Faults) -> bool {
         is_possible = false;
     }
     is_possible
+}
+
+/// So many paths to each listener, as disjoint as can be.
+fn found_paths(
+    topology: &Topology<'_>,
+    edges: &[Edge],
+    draft: &StreamDraft<'_, '_>,
+    count: u32,
+    faults: &mut Faults,
+) -> Option<Vec<Vec<PathLink>>> {
+    let of = |link: &u32| {
+        let edge = edges.iter().find(|edge| edge.link == *link).expect("one of the edges");
+        PathLink { link: edge.link, from: edge.from, to: edge.to }
+    };
+    let mut paths = Vec::new();
+    for listener in &draft.stream.listeners {
+        let ends = (draft.stream.talker.index(), listener.index());
+        let Some(found) = disjoint(topology.nodes.len(), edges, ends, count) else {
+            let name = &topology.nodes[listener.index()].name;
+            let message = format!("no path leads from the talker to `{name}`");
+            let help = "connect them with links that are up and whose ports are members of the VLAN";
+            faults.error(codes::UNREACHABLE, draft.name_place, message, help);
+            return None;
+        };
+        paths.extend(found.iter().map(|path| path.iter().map(of).collect()));
+    }
+    Some(paths)
+}
+
+/// Stated paths: with several listeners each ends with the listener to which it leads.
+fn stated_paths(
+    topology: &Topology<'_>,
+    edges: &[Edge],
+    draft: &StreamDraft<'_, '_>,
+    stated: &Node<'_>,
+    faults: &mut Faults,
+) -> Option<Vec<Vec<PathLink>>> {
+    let listeners = &draft.stream.listeners[..];
+    let name = |node: &NodeIndex| &topology.nodes[node.index()].name;
+    let mut paths: Vec<Vec<PathLink>> = Vec::new();
+    for path in stated.items() {
+        let last = path.items().last().and_then(Node::text);
+        let named = listeners.iter().find(|listener| Some(&name(listener)[..]) == last);
+        let Some(listener) = named.or(listeners.first().filter(|_| listeners.len() == 1)) else {
+            let message =
+                "this path does not end with a listener, of which the stream has several".to_owned();
+            faults.error(codes::FRER, path.anchor(), message, "add the listener to which it leads");
+            return None;
+        };
+        paths.push(stated_path(
+            topology,
+            edges,
+            (draft.stream.talker.index(), listener.index()),
+            path,
+            faults,
+        )?);
+    }
+    let is_reached = |listener: &NodeIndex| paths.iter().any(|path| leads_to(path) == listener.index());
+    if let Some(missed) = listeners.iter().find(|listener| !is_reached(listener)) {
+        let message = format!("no path leads to `{}`", name(missed));
+        faults.error(
+            codes::FRER,
+            stated.anchor(),
+            message,
+            "state one that ends with it, or remove the listener",
+        );
+        return None;
+    }
+    Some(paths)
+}
+
+/// The listener at the end of a path.
+fn leads_to(path: &[PathLink]) -> usize {
+    path.last().expect("a path has links").to
 }
 
 /// A path from its bridges, with links named where several join two nodes.
@@ -163,13 +212,17 @@ fn stated_path(
     step(&mut at, listener, over, path.anchor(), faults).then_some(links)
 }
 
-/// The nodes at which paths come together: that are entered by different links; in the order in which paths meet them.
+/// The nodes at which paths to one listener come together: that they enter by different links; in the order in which paths meet them.
 fn meeting(paths: &[Vec<PathLink>]) -> Vec<usize> {
     let mut found = Vec::new();
-    for link in paths.iter().flatten() {
-        let other = paths.iter().flatten().any(|other| other.to == link.to && other.link != link.link);
-        if other && !found.contains(&link.to) {
-            found.push(link.to);
+    for path in paths {
+        let to_it = paths.iter().filter(|other| leads_to(other) == leads_to(path));
+        let others: Vec<&PathLink> = to_it.flatten().collect();
+        for link in path {
+            let is_met = others.iter().any(|other| other.to == link.to && other.link != link.link);
+            if is_met && !found.contains(&link.to) {
+                found.push(link.to);
+            }
         }
     }
     found
@@ -309,9 +362,16 @@ fn replication(
         generation: NodeIndex::at(generation),
         recovered: steps.iter().map(|step| at(step).and_then(|at| u32::try_from(at).ok())).collect(),
         merged: steps.iter().map(|step| step.merged).collect(),
-        path: steps.iter().map(|step| step.paths.trailing_zeros()).collect(),
+        path: steps.iter().map(|step| member(paths, step)).collect(),
         recoveries,
     }
+}
+
+/// The number of the first path that the frames of a step follow, among the paths to its listener.
+fn member(paths: &[Vec<PathLink>], step: &Step) -> u32 {
+    let first = step.paths.trailing_zeros() as usize;
+    let before = paths[..first].iter().filter(|other| leads_to(other) == leads_to(&paths[first]));
+    u32::try_from(before.count()).expect("few paths")
 }
 
 fn refuse(why: NoWays, place: Place, faults: &mut Faults) {
@@ -319,7 +379,11 @@ fn refuse(why: NoWays, place: Place, faults: &mut Faults) {
         NoWays::Same => ("all paths are the same", "add links, or state paths that part somewhere"),
         NoWays::Circle => (
             "the paths meet at recovery functions in different orders, so frames would go round",
-            "let all paths pass the nodes in one order, or name the nodes of the recovery functions",
+            "let all paths pass the nodes in one order, or name the nodes of the recovery functions, such as the listeners",
+        ),
+        NoWays::Alike => (
+            "copies that come over one link part behind it, and the node there cannot distinguish them",
+            "add an entry of `sequence-recovery` for the node before the link, or choose other paths",
         ),
         NoWays::TooMany => {
             ("the paths make too many ways", "state fewer paths, or let fewer nodes have recovery functions")
@@ -329,106 +393,9 @@ fn refuse(why: NoWays, place: Place, faults: &mut Faults) {
             "name that node in `sequence-generation`, or one before it that all paths pass",
         ),
         NoWays::Copies => (
-            "several copies of a frame reach the listener",
+            "several copies of a frame reach a listener",
             "add an entry of `sequence-recovery` for the node at which the last of them meet, or one without `node`",
         ),
     };
     faults.error(codes::FRER, place, message.to_owned(), help);
-}
-
-/// Checks what other parts of the description have to do with copies.
-pub(crate) fn check(
-    root: &Node<'_>,
-    topology: &Topology<'_>,
-    models: &Models<'_, '_>,
-    streams: &Streams<'_, '_>,
-    faults: &mut Faults,
-) {
-    for draft in streams.list.iter().filter(|draft| is_replicated(draft)) {
-        let place = draft.place("frer");
-        if let Some(section) = EXCLUDING.iter().find(|section| root.get(section).is_some()) {
-            let message = format!("streams have no copies in a network with `{section}`");
-            faults.error(codes::FRER, place, message, "remove one of them");
-        }
-        let Some(replication) = draft.stream.replication.as_deref() else { continue };
-        without_filters(topology, draft, faults);
-        without_stacks(topology, models, draft, faults);
-        whole_frames(topology, models, draft, replication, faults);
-        short_history(draft, replication, faults);
-    }
-    for draft in &streams.list {
-        let Traffic::Response { to, .. } = draft.stream.traffic else { continue };
-        if streams.list.get(to.index()).is_some_and(is_replicated) {
-            let message = "responses to a stream with copies are not supported".to_owned();
-            faults.error(codes::FRER, draft.place("traffic"), message, "remove `frer` there");
-        }
-    }
-}
-
-/// Stream filters of a bridge and copies: the combination is not supported.
-fn without_filters(topology: &Topology<'_>, draft: &StreamDraft<'_, '_>, faults: &mut Faults) {
-    let passes =
-        |node: NodeIndex| draft.stream.hops.iter().any(|hop| topology.ports[hop.port.index()].node == node);
-    if let Some(filters) = topology.filters.bridges.iter().find(|filters| passes(filters.node)) {
-        let name = &topology.nodes[filters.node.index()].name;
-        let message = format!("streams have no copies at `{name}`, which has stream filters");
-        faults.error(codes::FRER, draft.place("frer"), message, "remove one of them, or choose other paths");
-    }
-}
-
-/// Protocol stacks of hosts: their bounds assume one copy of each frame.
-fn without_stacks(
-    topology: &Topology<'_>,
-    models: &Models<'_, '_>,
-    draft: &StreamDraft<'_, '_>,
-    faults: &mut Faults,
-) {
-    let stations = draft.stream.listeners.iter().chain([&draft.stream.talker]);
-    for node in stations.map(|node| &topology.nodes[node.index()]) {
-        let NodeKind::EndStation { host } = node.kind else { continue };
-        if !models.host_at(host).stacks.stacks.is_empty() {
-            let message =
-                format!("streams have no copies at `{}`, whose host has protocol stacks", node.name);
-            let help = "give it a host without stacks, or remove `frer`";
-            faults.error(codes::FRER, draft.place("frer"), message, help);
-            return;
-        }
-    }
-}
-
-/// A bridge that numbers frames or eliminates copies must have the whole frame.
-fn whole_frames(
-    topology: &Topology<'_>,
-    models: &Models<'_, '_>,
-    draft: &StreamDraft<'_, '_>,
-    replication: &FrameReplication,
-    faults: &mut Faults,
-) {
-    let functions =
-        replication.recoveries.iter().map(|recovery| recovery.node).chain([replication.generation]);
-    for node in functions {
-        let NodeKind::Bridge { device, .. } = topology.nodes[node.index()].kind else { continue };
-        if matches!(models.device_at(device).switching, Switching::CutThrough { .. }) {
-            let message = format!(
-                "`{}` forwards frames before it knows whether they are copies",
-                topology.nodes[node.index()].name
-            );
-            let help = "give it a store-and-forward device, or let another node have the function";
-            faults.error(codes::FRER, draft.place("frer"), message, help);
-            return;
-        }
-    }
-}
-
-/// The shortest history does not outlive a single loss.
-fn short_history(draft: &StreamDraft<'_, '_>, replication: &FrameReplication, faults: &mut Faults) {
-    let is_short = |parameters: &RecoveryParameters| {
-        parameters.algorithm == RecoveryAlgorithm::Vector { history_length: 2 }
-    };
-    let mut sequence = replication.recoveries.iter().filter_map(|recovery| recovery.sequence);
-    if sequence.any(|parameters| is_short(&parameters)) {
-        let message = "with a history of 2, the first frame that is lost on all paths stops the stream until the reset timeout".to_owned();
-        let help = "write a `history-length` of the frames that may start between two copies, of those that may be lost in a row, and one more";
-        faults.warning(codes::FRER_HISTORY, draft.place("frer"), message, help);
-    }
 }

@@ -1,10 +1,11 @@
 //! From the paths of member streams to the hops of their stream.
 //!
-//! A copy follows the paths of which it is the copy; where they part it is replicated, one copy for each next link. At a node with a
-//! recovery function copies are one stream again, which follows all paths through the node. The hops form a tree: behind such a
-//! node each copy that comes has a way of its own, and [`Step::merged`] gives those that are one passage.
+//! A copy follows the paths of which it is the copy; where they part, to one listener or to several, it is replicated, one copy for each
+//! next link. At a node with a recovery function copies are one stream again, which follows all paths through the node. The hops form a
+//! tree: behind such a node each copy that comes has a way of its own, and [`Step::merged`] gives those that are one passage. Member streams
+//! have the same addresses, so a node distinguishes them by the link over which they come, and a frame does not go back over it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// A link of a path, with the nodes that it joins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,19 +35,21 @@ pub(crate) enum NoWays {
     Same,
     /// They pass recovery functions in different orders.
     Circle,
+    /// Copies come over one link and part behind it, where the node cannot distinguish them.
+    Alike,
     /// Too many ways.
     TooMany,
     /// The numbers are given behind the node at which paths part.
     LateGeneration,
-    /// Copies reach the listener that no function there eliminates.
+    /// Copies reach a listener that no function there eliminates.
     Copies,
 }
 
 /// Most hops of a stream with copies.
 const STEPS_MAX: usize = 512;
 
-/// The hops of paths that all lead from one node to another. `recovers`: whether a node has a recovery function. `generation`: where
-/// numbers are given, by default where paths part.
+/// The hops of paths that all lead from one node, to one listener or several. `recovers`: whether a node has a recovery function.
+/// `generation`: where numbers are given, by default where paths part.
 ///
 /// # Errors
 /// Why there are none.
@@ -59,22 +62,30 @@ pub(crate) fn ways(
         paths.iter().all(|path| path.get(*place).is_some_and(|link| paths[0].get(*place) == Some(link)))
     });
     let shared = shared.count();
-    let Some(parting) = paths[0].get(shared) else { return Err(NoWays::Same) };
+    let listener = |path: &[PathLink]| path.last().expect("a path has links").to;
+    let is_apart =
+        |path: &Vec<PathLink>| paths.iter().any(|other| listener(other) == listener(path) && other != path);
+    let Some(parting) = paths[0].get(shared).filter(|_| paths.iter().any(is_apart)) else {
+        return Err(NoWays::Same);
+    };
     let generation = generation.unwrap_or(parting.from);
     if !paths[0][..=shared].iter().any(|link| link.from == generation) {
         return Err(NoWays::LateGeneration);
     }
     let mut ways = Ways { paths, recovers, generation, steps: Vec::new(), merged: HashMap::new() };
-    let all = (1_u64 << paths.len()) - 1;
+    let all = 1_u64.checked_shl(index(paths.len())).ok_or(NoWays::TooMany)? - 1;
     ways.follow(paths[0][0].from, None, all, 0)?;
-    let listener = paths[0].last().expect("a path has links").to;
-    let ends = |step: &&Step| ways.place(step.paths, step.link).is_some_and(|(_, link)| link.to == listener);
-    let arriving =
-        (0_u32..).zip(&ways.steps).filter(|(number, step)| step.merged == *number && ends(step)).count();
-    if arriving > 1 && !recovers(listener) {
+    if paths.iter().map(|path| listener(path)).any(|node| !recovers(node) && ways.copies_to(node) > 1) {
         return Err(NoWays::Copies);
     }
+    if !ways.are_distinct() {
+        return Err(NoWays::Alike);
+    }
     Ok((generation, ways.steps))
+}
+
+fn index(number: usize) -> u32 {
+    u32::try_from(number).expect("few paths and steps")
 }
 
 struct Ways<'p> {
@@ -109,9 +120,16 @@ impl Ways<'_> {
         }
         let is_merged = previous.is_some() && (self.recovers)(node);
         let set = if is_merged { self.through(node) } else { set };
+        let came_from = previous.and_then(|step| {
+            let step = &self.steps[step as usize];
+            self.place(step.paths, step.link).map(|(_, link)| link.from)
+        });
         let mut next: Vec<(PathLink, u64)> = Vec::new();
         for (number, path) in self.of(set) {
             let Some(link) = path.iter().find(|link| link.from == node) else { continue };
+            if came_from == Some(link.to) {
+                return Err(NoWays::Circle);
+            }
             match next.iter_mut().find(|(other, _)| other.link == link.link) {
                 Some((_, set)) => *set |= 1 << number,
                 None => next.push((*link, 1 << number)),
@@ -121,7 +139,7 @@ impl Ways<'_> {
             if self.steps.len() >= STEPS_MAX {
                 return Err(NoWays::TooMany);
             }
-            let number = u32::try_from(self.steps.len()).expect("few steps");
+            let number = index(self.steps.len());
             let before = if is_merged {
                 Ok(node)
             } else {
@@ -133,6 +151,27 @@ impl Ways<'_> {
             self.follow(link.to, Some(number), set, depth + 1)?;
         }
         Ok(())
+    }
+
+    /// How many copies come to a node.
+    fn copies_to(&self, node: usize) -> usize {
+        let ends = |step: &Step| self.place(step.paths, step.link).is_some_and(|(_, link)| link.to == node);
+        (0_u32..).zip(&self.steps).filter(|(number, step)| step.merged == *number && ends(step)).count()
+    }
+
+    /// Whether all frames that come over one link go on alike.
+    fn are_distinct(&self) -> bool {
+        let mut onward: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); self.steps.len()];
+        for step in &self.steps {
+            if let Some(previous) = step.previous {
+                onward[previous as usize].insert(step.link);
+            }
+        }
+        let mut behind: HashMap<u32, &BTreeSet<u32>> = HashMap::new();
+        self.steps
+            .iter()
+            .zip(&onward)
+            .all(|(step, onward)| *behind.entry(step.link).or_insert(onward) == onward)
     }
 
     /// The paths that pass a node.
@@ -207,6 +246,39 @@ mod tests {
     }
 
     #[test]
+    fn several_listeners_have_copies_of_their_own() {
+        // Around a ring of 1, 2, 3 and 4 to the listeners 5 at 2 and 6 at 3.
+        let paths =
+            [path(&[0, 1, 2, 5]), path(&[0, 1, 4, 3, 2, 5]), path(&[0, 1, 2, 3, 6]), path(&[0, 1, 4, 3, 6])];
+        let (generation, steps) = ways(&paths, &|node| node > 4, None).expect("ways");
+        assert_eq!(generation, 1);
+        let links: Vec<(u32, u64)> = steps.iter().map(|step| (step.link, step.paths)).collect();
+        let expected = [
+            (1, 0b1111),
+            (102, 0b0101),
+            (205, 0b0001),
+            (203, 0b0100),
+            (306, 0b0100),
+            (104, 0b1010),
+            (403, 0b1010),
+            (302, 0b0010),
+            (205, 0b0010),
+            (306, 0b1000),
+        ];
+        assert_eq!(links, expected);
+        assert!(steps.iter().all(|step| step.numbered == (step.link != 1)));
+        // A function at 2 would pass on to 3 what came from there.
+        assert_eq!(ways(&paths, &|node| node > 4 || node == 2, None), Err(NoWays::Circle));
+        assert_eq!(ways(&paths, &|node| node == 5, None), Err(NoWays::Copies));
+        // Both at one bridge: a function there is for both.
+        let paths =
+            [path(&[0, 1, 2, 4, 5]), path(&[0, 1, 3, 4, 5]), path(&[0, 1, 2, 4, 6]), path(&[0, 1, 3, 4, 6])];
+        let (_, steps) = ways(&paths, &|node| node == 4, None).expect("ways");
+        let own = (0_u32..).zip(&steps).filter(|(number, step)| step.merged == *number).count();
+        assert_eq!((steps.len(), own), (9, 7));
+    }
+
+    #[test]
     fn what_cannot_be_is_refused() {
         let (one, other) = (path(&[0, 1, 2, 4, 5]), path(&[0, 1, 3, 4, 5]));
         let all = |_: usize| true;
@@ -214,6 +286,9 @@ mod tests {
         assert_eq!(ways(&[one.clone(), other.clone()], &all, Some(2)), Err(NoWays::LateGeneration));
         assert_eq!(ways(&[one.clone(), other.clone()], &|node| node == 2, None), Err(NoWays::Copies));
         assert_eq!(ways(&[one, other], &all, Some(0)).map(|(generation, _)| generation), Ok(0));
+        let alike = [path(&[0, 1, 3, 4, 6, 8]), path(&[0, 2, 3, 4, 7, 8])];
+        assert_eq!(ways(&alike, &|node| node == 8, None), Err(NoWays::Alike));
+        assert!(ways(&alike, &|node| node == 3 || node == 8, None).is_ok());
         let crossed = [path(&[0, 1, 2, 3, 4]), path(&[0, 2, 1, 5, 4])];
         assert_eq!(ways(&crossed, &all, None), Err(NoWays::Circle));
     }

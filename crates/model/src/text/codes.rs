@@ -186,6 +186,8 @@ codes! {
     FRER = "frer::impossible";
     /// A history that one lost frame makes useless.
     FRER_HISTORY = "frer::history";
+    /// An ATS scheduler group behind an elimination of copies, which has no bound.
+    FRER_REGULATOR = "frer::regulator";
     /// More traffic than a link can carry.
     OVERLOAD = "port::overload";
     /// More traffic in a credit-based class than its idleSlope.

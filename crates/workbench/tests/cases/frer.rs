@@ -76,6 +76,41 @@ fn the_first_copy_passes_and_frames_are_six_octets_longer_between() {
     assert_eq!((recovery.reordering, recovery.passes_once), (Some(Duration::ZERO), true));
 }
 
+/// Two listeners at one bridge share its function; listeners around a ring have functions of their own.
+#[test]
+fn each_of_several_listeners_gets_every_frame_once() {
+    let cut = "events: [{at: 10 ms, cut-link: short}, {at: 20 ms, mend-link: short}]\n";
+    let text = two_ways("3 us", "reset-timeout: 20 ms, history-length: 8", cut);
+    let both = text
+        .replace("  s1: {", "  c: {type: end-station}\n  s1: {")
+        .replace("[s4, b]}\n", "[s4, b]}\n  - {between: [LAST, c]}\n")
+        .replace("listeners: b", "listeners: [b, c]");
+    let (network, seen) = run(&both.replace("LAST", "s4"));
+    let delay =
+        |later: u64| Ok(Duration::from_ps((2 * 1_008 + 2 * 1_014) * 80_000) + Duration::from_us(later));
+    let all = bounds(&network);
+    for (bound, listener) in all.streams[0].listeners.iter().zip(&seen.streams[0].listeners) {
+        assert_eq!((&bound.delay, listener.lost, listener.delivered), (&delay(3), Some(0), 50));
+    }
+    assert_eq!(all.recoveries.len(), 1);
+    // c is at s3: its shorter way is the longer one of b.
+    let around = both.replace("LAST", "s3");
+    assert!(codes(&around).contains(&"frer::impossible"), "s4 would pass on to s3 what came from there");
+    let at = |node: &str| format!("        - {{node: {node}, reset-timeout: 20 ms, history-length: 8}}\n");
+    let around =
+        around.replace("        - {reset-timeout: 20 ms, history-length: 8}\n", &(at("b") + &at("c")));
+    let (network, seen) = run(&around);
+    let all = bounds(&network);
+    for (bound, listener) in all.streams[0].listeners.iter().zip(&seen.streams[0].listeners) {
+        assert_eq!((listener.lost, listener.delivered), (Some(0), 50));
+        assert!(bound.delay.is_ok() && listener.delay.max() <= bound.delay.clone().ok());
+    }
+    assert_eq!(stated_failures(&network)[0], [[], []]);
+    let at_ends: Vec<(bool, u64)> =
+        functions(&seen).iter().map(|one| (one.counters.rogue == 0, one.counters.passed)).collect();
+    assert_eq!(at_ends, [(true, 50), (true, 50)]);
+}
+
 /// Numbers 5, 6, 5, 9, 7, 8, 8, 15, 8, 6, 24, 16 come in this order: over six ways that differ in length and lose all else.
 #[test]
 fn twelve_numbers_at_a_history_of_eight() {

@@ -15,13 +15,13 @@ use tautwire_workbench::{Network, Options, bounds, simulate_with};
 
 use crate::common::{bounded, contradictions, described};
 
-/// When each frame of a stream came to its listener: number and time.
+/// When each frame of a stream came to a listener: number and time.
 #[derive(Default)]
-struct Arrivals(BTreeMap<u32, Vec<(u32, u64)>>);
+struct Arrivals(BTreeMap<(u32, u32), Vec<(u32, u64)>>);
 
 impl Recorder for Arrivals {
-    fn delivered(&mut self, time: SimTime, stream: u32, _: u32, number: u32, _: Duration) {
-        self.0.entry(stream).or_default().push((number, time.since_start().as_ps()));
+    fn delivered(&mut self, time: SimTime, stream: u32, listener: u32, number: u32, _: Duration) {
+        self.0.entry((stream, listener)).or_default().push((number, time.since_start().as_ps()));
     }
 }
 
@@ -31,23 +31,25 @@ fn faults(network: &Network, all: &Bounds) -> Vec<String> {
     let seen = simulate_with(network, &mut Options::default(), &mut arrivals);
     let mut found = contradictions(network, all, &seen);
     let (twice, lost, failing) = (taken_twice(network, all), losses(network, all), stated_failures(network));
-    for (number, stream) in
-        network.streams.iter().enumerate().filter(|(_, stream)| stream.replication.is_some())
-    {
-        let (created, listener) = (seen.streams[number].created, &seen.streams[number].listeners[0]);
-        let missed = listener.lost.expect("a listener of copies");
-        if !twice[number][0] && listener.delivered + missed > created {
-            found
-                .push(format!("{}: {} of {created} came, {missed} did not", stream.name, listener.delivered));
+    let replicated = network.streams.iter().enumerate().filter(|(_, stream)| stream.replication.is_some());
+    let ends = replicated
+        .flat_map(|(number, stream)| (0..stream.listeners.len()).map(move |end| (number, stream, end)));
+    for (number, stream, end) in ends {
+        let (created, listener) = (seen.streams[number].created, &seen.streams[number].listeners[end]);
+        let (came, missed) = (listener.delivered, listener.lost.expect("a listener of copies"));
+        let name = format!("{} at listener {end}", stream.name);
+        if !twice[number][end] && came + missed > created {
+            found.push(format!("{name}: {came} of {created} came, {missed} did not"));
         }
-        let is_bounded = all.streams[number].listeners[0].delay.is_ok();
-        let is_safe = !lost.may_be_lost(StreamIndex::at(number), 0) && failing[number][0].is_empty();
+        let is_bounded = all.streams[number].listeners[end].delay.is_ok();
+        let is_safe = !lost.may_be_lost(StreamIndex::at(number), end) && failing[number][end].is_empty();
         if is_bounded && is_safe && missed > 0 {
-            found.push(format!("{}: {missed} lost", stream.name));
+            found.push(format!("{name}: {missed} lost"));
         }
-        if let Some(arrivals) = arrivals.0.get(&u32::try_from(number).expect("few")) {
-            found.extend(out_of_order(network, all, number, arrivals));
-            found.extend(silent(network, all, number, arrivals));
+        let index = |number: usize| u32::try_from(number).expect("few");
+        if let Some(arrivals) = arrivals.0.get(&(index(number), index(end))) {
+            found.extend(out_of_order(network, all, (number, end), arrivals));
+            found.extend(silent(network, all, (number, end), arrivals));
         }
     }
     found.extend(overlooked(network, &seen));
@@ -55,10 +57,15 @@ fn faults(network: &Network, all: &Bounds) -> Vec<String> {
 }
 
 /// Frames later behind newer ones than the function at their listener lets them be.
-fn out_of_order(network: &Network, all: &Bounds, number: usize, arrivals: &[(u32, u64)]) -> Option<String> {
+fn out_of_order(
+    network: &Network,
+    all: &Bounds,
+    (number, end): (usize, usize),
+    arrivals: &[(u32, u64)],
+) -> Option<String> {
     let stream = &network.streams[number];
     let at_listener = |one: &&tautwire_analysis::RecoveryBounds| {
-        one.stream.index() == number && one.node == stream.listeners[0] && one.passes_once
+        one.stream.index() == number && one.node == stream.listeners[end] && one.passes_once
     };
     let most = all.recoveries.iter().find(at_listener)?.reordering?;
     let mut newest: Option<(u32, u64)> = None;
@@ -82,10 +89,15 @@ fn out_of_order(network: &Network, all: &Bounds, number: usize, arrivals: &[(u32
 }
 
 /// A stream of periodic frames that stops for longer than failure and timer may make it.
-fn silent(network: &Network, all: &Bounds, number: usize, arrivals: &[(u32, u64)]) -> Option<String> {
+fn silent(
+    network: &Network,
+    all: &Bounds,
+    (number, end): (usize, usize),
+    arrivals: &[(u32, u64)],
+) -> Option<String> {
     let stream = &network.streams[number];
     let Traffic::Periodic { interval, .. } = stream.traffic else { return None };
-    let delay = *all.streams[number].listeners[0].delay.as_ref().ok()?;
+    let delay = *all.streams[number].listeners[end].delay.as_ref().ok()?;
     let recoveries = &stream.replication.as_deref()?.recoveries;
     let timeouts = recoveries.iter().filter_map(|one| one.sequence?.reset_timeout).map(Duration::as_ps);
     // An individual function may keep a path shut that lost too much.
