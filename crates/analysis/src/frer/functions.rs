@@ -56,17 +56,18 @@ impl RecoveryBounds {
 pub(crate) fn taken_twice(network: &Network, bounds: &Bounds, stream: usize, listener: usize) -> bool {
     let described = &network.streams[stream];
     let Some(replication) = described.replication.as_deref() else { return false };
-    let ends = (0..described.hops.len())
+    let mut ends = (0..described.hops.len())
         .filter(|hop| described.hops[*hop].listener.is_some_and(|one| one as usize == listener));
     let passes_once = |end: usize| {
         let mut way =
             std::iter::successors(Some(end), |hop| described.hops[*hop].previous.map(|hop| hop as usize));
-        let last = way.find_map(|hop| replication.recovered[hop]);
-        let node = last.map(|at| replication.recoveries[at as usize].node);
-        let of = |one: &&RecoveryBounds| one.stream.index() == stream && Some(one.node) == node;
+        // Where no function is on the way one copy comes.
+        let Some(last) = way.find_map(|hop| replication.recovered[hop]) else { return true };
+        let node = replication.recoveries[last as usize].node;
+        let of = |one: &&RecoveryBounds| one.stream.index() == stream && one.node == node;
         bounds.recoveries.iter().find(of).is_some_and(|one| one.passes_once)
     };
-    !ends.into_iter().all(passes_once)
+    !ends.all(passes_once)
 }
 
 /// Copies on their way to a function.

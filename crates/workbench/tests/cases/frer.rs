@@ -111,6 +111,24 @@ fn each_of_several_listeners_gets_every_frame_once() {
     assert_eq!(at_ends, [(true, 50), (true, 50)]);
 }
 
+/// A listener with one path has no function before it, and no copy that could come twice.
+#[test]
+fn a_listener_with_one_path_gets_each_frame_once() {
+    let text = two_ways("3 us", "reset-timeout: 20 ms, history-length: 8", "")
+        .replace("  s1: {", "  c: {type: end-station}\n  s1: {")
+        .replace("[s4, b]}\n", "[s4, b]}\n  - {between: [s2, c]}\n")
+        .replace("listeners: b", "listeners: [b, c]")
+        .replace("frer:\n", "frer:\n      paths: [[s1, s2, s4, b], [s1, s3, s4, b], [s1, s2, c]]\n");
+    let (network, seen) = run(&text);
+    let all = bounds(&network);
+    assert_eq!(taken_twice(&network, &all)[0], [false, false]);
+    // The numbers end at s2 on this way, where no function needs them.
+    let delay = Duration::from_ps((2 * 1_008 + 1_014) * 80_000);
+    assert_eq!(all.streams[0].listeners[1].delay, Ok(delay));
+    assert_eq!(seen.streams[0].listeners[1].delay.max(), Some(delay));
+    assert_eq!(seen.streams[0].listeners[1].delivered, 50);
+}
+
 /// Numbers 5, 6, 5, 9, 7, 8, 8, 15, 8, 6, 24, 16 come in this order: over six ways that differ in length and lose all else.
 #[test]
 fn twelve_numbers_at_a_history_of_eight() {
