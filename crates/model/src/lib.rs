@@ -27,6 +27,7 @@
 //! ```
 
 pub mod as6802;
+mod blocks;
 pub mod central;
 mod check;
 mod configuration;

@@ -9,9 +9,10 @@ mod loads;
 pub(crate) mod pace;
 pub(crate) mod without_effect;
 
+use crate::blocks::BLOCKS;
 use crate::resolve::Resolved;
 use crate::text::faults::Faults;
-use crate::{cqf, frer, gates, host_stacks, preemption, psfp, srp, tdma, virtual_link};
+use crate::{host_stacks, srp, tdma, virtual_link};
 
 /// Reports what cannot be, or does nothing, in a network.
 pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
@@ -23,11 +24,9 @@ pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
         flooding::check(topology, streams, faults);
         tdma::resolve::check_heard(streams, faults);
     }
-    gates::check::check(of, faults);
-    preemption::check::check(of, faults);
-    psfp::check::check(of, faults);
-    cqf::check::check(of, faults);
-    frer::check::check(&of.draft.root, topology, models, streams, faults);
+    for block in BLOCKS {
+        (block.check)(of, faults);
+    }
     granted::check(&of.events, streams, found.srp.as_ref(), found.harts.as_ref(), faults);
     let starts_up = found.tdma.as_ref().is_some_and(|tdma| tdma.start_up.is_some());
     let asked_for = (found.srp.as_ref(), found.harts.as_ref());

@@ -14,7 +14,16 @@ use std::collections::BTreeSet;
 use tautwire_core::{Priority, TrafficClass};
 use tautwire_units::Duration;
 
+use crate::blocks::Block;
 use crate::network::{Network, NodeIndex, Port, PortIndex, StreamIndex};
+
+/// What the description's stages know of it.
+pub(crate) static BLOCK: Block = Block {
+    port_keys: &[],
+    words: &["cyclic-queuing-and-forwarding", "cqf", "cyclic-queueing", "cyclic-queuing"],
+    place: "cyclic queuing is under `cyclic-queuing-and-forwarding` of the description",
+    check: check::check,
+};
 
 /// What all cyclic streams of a network have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]

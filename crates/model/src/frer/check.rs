@@ -5,24 +5,19 @@ use tautwire_core::frer::{RecoveryAlgorithm, RecoveryParameters};
 use super::FrameReplication;
 use super::resolve::is_replicated;
 use crate::network::{Hop, NodeIndex, NodeKind, Switching, Traffic};
+use crate::resolve::Resolved;
 use crate::resolve::models::Models;
-use crate::resolve::streams::{StreamDraft, Streams};
+use crate::resolve::streams::StreamDraft;
 use crate::resolve::topology::Topology;
 use crate::text::codes;
 use crate::text::faults::Faults;
-use crate::text::tree::Node;
 
 /// Sections of a description with which streams cannot have copies.
 const EXCLUDING: [&str; 3] = ["tdma", "harts", "test"];
 
 /// Checks what other parts of the description have to do with copies.
-pub(crate) fn check(
-    root: &Node<'_>,
-    topology: &Topology<'_>,
-    models: &Models<'_, '_>,
-    streams: &Streams<'_, '_>,
-    faults: &mut Faults,
-) {
+pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
+    let (root, topology, models, streams) = (&of.draft.root, &of.topology, &of.models, &of.streams);
     for draft in streams.list.iter().filter(|draft| is_replicated(draft)) {
         let place = draft.place("frer");
         if let Some(section) = EXCLUDING.iter().find(|section| root.get(section).is_some()) {

@@ -6,15 +6,32 @@
 //! which hops are one. `language.rs`: keys; `resolve.rs`: reading them; `paths.rs`: disjoint paths; `ways.rs`: from paths to hops;
 //! `check.rs`: what cannot be. The machines are in `tautwire_core::frer`.
 
-use tautwire_core::frer::{LatentErrorParameters, RecoveryParameters};
-
-use crate::network::{LinkIndex, NodeIndex};
-
 pub(crate) mod check;
 pub(crate) mod language;
 pub(crate) mod paths;
 pub(crate) mod resolve;
 pub(crate) mod ways;
+
+use tautwire_core::frer::{LatentErrorParameters, RecoveryParameters};
+
+use crate::blocks::Block;
+use crate::network::{LinkIndex, NodeIndex};
+
+/// What the description's stages know of it.
+pub(crate) static BLOCK: Block = Block {
+    port_keys: &[],
+    words: &[
+        "frer",
+        "frame-replication",
+        "replication",
+        "elimination",
+        "sequence-recovery",
+        "stream-split",
+        "r-tag",
+    ],
+    place: "frame replication and elimination is under `frer` of a stream",
+    check: check::check,
+};
 
 /// How frames carry their sequence numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,8 +13,26 @@ pub use tautwire_core::gates::{
 };
 use tautwire_units::{BitRate, Bytes, Duration};
 
+use crate::blocks::Block;
 use crate::frame::frame_length;
 use crate::network::{Network, PortIndex, TimelineAction, TimelineEvent, TransmissionSelection};
+
+/// What the description's stages know of it.
+pub(crate) static BLOCK: Block = Block {
+    port_keys: &["gate-parameter-table"],
+    words: &[
+        "gate-parameter-table",
+        "gates",
+        "gate-control-list",
+        "gcl",
+        "taprio",
+        "time-aware-shaper",
+        "tas",
+        "scheduled-traffic",
+    ],
+    place: "gates are under `gate-parameter-table` of a port, a node, a device or the defaults",
+    check: check::check,
+};
 
 /// The gates of a port.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,7 +13,27 @@ pub use tautwire_core::preemption::AddFragSize;
 use tautwire_core::preemption::PreemptionConfig;
 use tautwire_units::{Bytes, Duration};
 
+use crate::blocks::Block;
 use crate::network::{Network, Port, PortIndex};
+
+/// What the description's stages know of it.
+pub(crate) static BLOCK: Block = Block {
+    port_keys: &["frame-preemption-parameters"],
+    words: &[
+        "frame-preemption-parameters",
+        "preemption",
+        "preempt",
+        "preemptable",
+        "pre-emption",
+        "frame-preemption",
+        "express",
+        "mac-merge",
+        "frame-preemption-status-table",
+        "add-frag-size",
+    ],
+    place: "frame preemption is under `frame-preemption-parameters` of a port, a node, a device or the defaults",
+    check: check::check,
+};
 
 /// What a port states of frame preemption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

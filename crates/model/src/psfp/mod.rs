@@ -18,8 +18,30 @@ pub use tautwire_core::psfp::{
 };
 use tautwire_core::psfp::{GateState, StreamFilters};
 
+use crate::blocks::Block;
 use crate::network::{
     Hop, Network, NodeIndex, Port, PortIndex, Stream, StreamIndex, TimelineAction, Traffic,
+};
+
+/// What the description's stages know of it.
+pub(crate) static BLOCK: Block = Block {
+    port_keys: &[],
+    words: &[
+        "stream-filters",
+        "stream-gates",
+        "flow-meters",
+        "psfp",
+        "policing",
+        "per-stream-filtering",
+        "stream-filter",
+        "stream-filter-instance-table",
+        "stream-gate",
+        "stream-gate-instance-table",
+        "flow-meter",
+        "flow-meter-instance-table",
+    ],
+    place: "per-stream filtering and policing is under `stream-filters`, `stream-gates` and `flow-meters` of a bridge",
+    check: check::check,
 };
 
 /// A filter of a bridge.

@@ -5,6 +5,7 @@ use tautwire_units::{BitRate, Bytes, Duration};
 use tautwire_wire::VlanId;
 
 use super::layered;
+use crate::blocks::BLOCKS;
 use crate::gates::{self, PortGates};
 use crate::network::{ClassSettings, SharedBuffer, TransmissionSelection};
 use crate::preemption::{self, PortPreemption};
@@ -48,7 +49,7 @@ pub(crate) struct Places {
 
 /// Whether a node or port has settings of ports.
 pub(crate) fn has_settings(node: &Node<'_>) -> bool {
-    const KEYS: [&str; 13] = [
+    const KEYS: [&str; 11] = [
         "mtu",
         "pvid",
         "ingress-filtering",
@@ -60,10 +61,9 @@ pub(crate) fn has_settings(node: &Node<'_>) -> bool {
         "queue-limit",
         "shared-buffer",
         "max-residence-time",
-        "gate-parameter-table",
-        "frame-preemption-parameters",
     ];
-    node.entries().iter().any(|(key, _)| KEYS.contains(&&*key.text))
+    let keys = || KEYS.iter().chain(BLOCKS.iter().flat_map(|block| block.port_keys));
+    node.entries().iter().any(|(key, _)| keys().any(|known| *known == key.text))
 }
 
 /// The settings that `layers` make.

@@ -10,6 +10,7 @@ use super::measure;
 use super::scalar::{self, ScalarFault};
 use super::shape::{self, Form, Kind, Shape};
 use super::tree::{Key, Node, Place, Value};
+use crate::blocks::place_of;
 
 /// Reports every fault of form in `node`, and empties the wrong scalars, so that they are not read. `owner` is the
 /// place at which a missing key is reported.
@@ -197,18 +198,8 @@ fn unknown_key(key: &Key<'_>, shape: &'static Shape, faults: &mut Faults) {
         "size" | "length" | "frame-size" if shape.name == "a stream" => {
             "write `payload` (MAC client data) or `frame` (destination to FCS, tag included)".to_owned()
         }
-        "gates" | "gate-control-list" | "gcl" | "taprio" | "time-aware-shaper" | "tas"
-        | "scheduled-traffic" => {
-            "gates stand under `gate-parameter-table` of a port, a node, a device or the defaults".to_owned()
-        }
-        "preemption" | "preempt" | "preemptable" | "pre-emption" | "frame-preemption" | "express" | "mac-merge"
-        | "frame-preemption-status-table" | "add-frag-size" => {
-            "frame preemption stands under `frame-preemption-parameters` of a port, a node, a device or the defaults"
-                .to_owned()
-        }
-        "frame-replication" | "replication" | "elimination" | "sequence-recovery" | "stream-split"
-        | "r-tag" => "frame replication and elimination stands under `frer` of a stream".to_owned(),
-        text => did_you_mean(text, "a key", shape.keys().map(|key| key.name)),
+        text => place_of(text)
+            .map_or_else(|| did_you_mean(text, "a key", shape.keys().map(|key| key.name)), str::to_owned),
     };
     faults.error(codes::UNKNOWN_KEY, key.place, message, help);
 }
@@ -216,21 +207,6 @@ fn unknown_key(key: &Key<'_>, shape: &'static Shape, faults: &mut Faults) {
 /// The mechanism that a key speaks of, if it is one of 802.1 that is not there.
 fn not_supported(key: &str) -> Option<&'static str> {
     Some(match key {
-        "psfp"
-        | "policing"
-        | "per-stream-filtering"
-        | "stream-filters"
-        | "stream-filter"
-        | "stream-filter-instance-table"
-        | "stream-gates"
-        | "stream-gate"
-        | "stream-gate-instance-table"
-        | "flow-meters"
-        | "flow-meter"
-        | "flow-meter-instance-table" => "per-stream filtering and policing (802.1Q-2022 8.6.5.2)",
-        "cqf" | "cyclic-queuing-and-forwarding" | "cyclic-queueing" | "cyclic-queuing" => {
-            "cyclic queuing and forwarding (802.1Q-2022 Annex T)"
-        }
         "spanning-tree" | "stp" | "rstp" | "mstp" => "spanning tree",
         "link-aggregation" | "lag" | "lacp" => "link aggregation (802.1AX)",
         "deficit-round-robin" | "weighted-round-robin" | "ets" | "wrr" | "drr" => {
