@@ -62,6 +62,10 @@ pub enum PlantedFault {
     OpeningsUnblocked,
     /// What goes above a class is taken to come while it waits, and not to have waited for its own window.
     WaitAboveForgotten,
+    /// What of a preemptable frame is not cut counts as nothing when a gate opens.
+    RestAtOpeningForgotten,
+    /// Preemptable frames are taken never to be held.
+    HoldsForgotten,
     /// Of frames with known instants no other of the class is taken to be before one.
     FramesBeforeForgotten,
     /// A frame with known instants is taken to come at the earliest of them.
@@ -125,6 +129,10 @@ impl PlantedFault {
     /// Those of frame preemption.
     pub const OF_PREEMPTION: [Self; 3] =
         [Self::CutsForFree, Self::CutWhileQueuedAlone, Self::ShortestPartBlocks];
+
+    /// Those of frame preemption behind gates.
+    pub const OF_CUTS_BEHIND_GATES: [Self; 3] =
+        [Self::RestAtOpeningForgotten, Self::HoldsForgotten, Self::CutWhileQueuedAlone];
 
     /// Those of frames with known instants.
     pub const OF_INSTANTS: [Self; 3] =

@@ -124,9 +124,16 @@ pub(crate) fn assess(
     }
     let windows = port.windows();
     let by_windows = windows.map(|windows| match port.classes[class].0 {
-        Selection::CreditBased { .. } => windows.above_credit(class, &above.parts, port.rates()),
-        Selection::StrictPriority | Selection::Ats => windows.above(class, &above.parts, port.rates()),
+        Selection::CreditBased { .. } => {
+            windows.above_credit(class, &above.parts, port.rates(), port.precedence())
+        }
+        Selection::StrictPriority | Selection::Ats => {
+            windows.above(class, &above.parts, port.rates(), port.precedence())
+        }
     });
+    let pushes = windows.zip(port.precedence());
+    let pushes = pushes
+        .and_then(|(windows, precedence)| windows.pushes(class, &above.parts, port.rates(), precedence));
     let here =
         by_windows.or_else(|| port.precedence().map(|precedence| precedence.above(class, &above.parts)));
     let here = here.as_ref().unwrap_or(above);
@@ -149,6 +156,7 @@ pub(crate) fn assess(
         unscheduled,
         by_frames,
         windows,
+        pushes,
     };
     let out = assess.run(&mut terms, reasons);
     if let Some(windows) = windows {
@@ -186,6 +194,8 @@ struct Assess<'a> {
     unscheduled: bool,
     by_frames: bool,
     windows: Option<&'a ClassWindows>,
+    /// What keeps its frames on the line behind their start, at a port with windows.
+    pushes: Option<Above>,
 }
 
 impl Assess<'_> {
@@ -458,21 +468,28 @@ impl Assess<'_> {
     /// A bound of the wait for the start as one for the end, less the frame's own time, of a class whose frames are cut until then.
     fn until_end(&self, bound: Option<QueueBound>) -> Option<QueueBound> {
         let bound = bound?;
-        Some(if self.is_cut() { QueueBound { weight: (bound.rate, self.port.rate), ..bound } } else { bound })
+        Some(if self.is_cut() && self.windows.is_none() {
+            QueueBound { weight: (bound.rate, self.port.rate), ..bound }
+        } else {
+            bound
+        })
     }
 
     /// How much longer frames of a credit-based class are on the line, as they are cut there: none if that has no end.
     fn cut_on_line(&self) -> Option<u64> {
-        if !self.is_cut() {
-            return Some(0);
-        }
+        let cutting = match (self.windows, &self.pushes) {
+            _ if !self.is_cut() => return Some(0),
+            (Some(_), None) => return Some(0),
+            (Some(_), Some(pushes)) => &pushes.offered,
+            (None, _) => self.higher,
+        };
         let largest =
             u128::from(self.members.iter().map(|member| member.wire_max).max().unwrap_or(0)) * MICRO;
         let by = |line: &Line| {
             let left = self.port.rate_served.checked_sub(line.rate).filter(|left| *left > 0)?;
             crate::curve::span(largest + line.burst, left)
         };
-        let ends = self.higher.plain.lines().iter().chain(self.higher.shaped.lines()).filter_map(by).min()?;
+        let ends = cutting.plain.lines().iter().chain(cutting.shaped.lines()).filter_map(by).min()?;
         Some(ends.saturating_sub(crate::curve::span_floor(largest, self.port.rate)))
     }
 
@@ -488,7 +505,8 @@ impl Assess<'_> {
     }
 
     fn late(&self, terms: &mut ClassTerms) {
-        let longer = if terms.shaper.is_some() { self.cut_on_line() } else { Some(0) };
+        let is_behind = terms.shaper.is_some() || self.windows.is_some();
+        let longer = if is_behind { self.cut_on_line() } else { Some(0) };
         for (_, bounds) in &mut terms.lanes {
             let Some(longer) = longer else {
                 bounds.clear();

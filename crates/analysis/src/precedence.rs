@@ -36,6 +36,11 @@ impl Precedence {
         self.cut >> class & 1 == 1
     }
 
+    /// Whether frames of a class cut those of another.
+    pub(crate) const fn cuts(&self, other: usize, own: usize) -> bool {
+        self.is_cut(own) && !self.is_cut(other)
+    }
+
     /// The classes, the first before all others.
     pub(crate) fn order(&self) -> [usize; 8] {
         let mut order: [usize; 8] = core::array::from_fn(|place| 7 - place);
@@ -68,7 +73,7 @@ impl Precedence {
         let mut all = Above::nothing();
         for part in parts.iter().filter(|part| self.goes_before(part.class, class)) {
             let Some(offered) = &part.prompt else { continue };
-            if self.is_cut(class) && !self.is_cut(part.class) {
+            if self.cuts(part.class, class) {
                 all.add(&self.with_cuts(offered, part), part.reason);
             } else {
                 all.add(offered, part.reason);
@@ -77,9 +82,14 @@ impl Precedence {
         all
     }
 
+    /// Bits of the line that frames of a class cost with what they cut, by those of their own.
+    pub(crate) fn cut_ratio(&self, part: &Part) -> (u64, u64) {
+        (part.wire_min + self.cut_bits, part.wire_min)
+    }
+
     /// With what each frame may cost besides.
-    fn with_cuts(&self, offered: &Offered, part: &Part) -> Offered {
-        let ratio = (part.wire_min + self.cut_bits, part.wire_min);
+    pub(crate) fn with_cuts(&self, offered: &Offered, part: &Part) -> Offered {
+        let ratio = self.cut_ratio(part);
         let overhead = Bytes::MEDIA_OVERHEAD.get() + self.cut_bits / 8;
         let rest = offered.stairs.rest.in_bits(ratio);
         let stairs = Stairs { rest, ..offered.stairs.charged(overhead, ratio) };

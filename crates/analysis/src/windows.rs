@@ -21,6 +21,7 @@ use crate::contribution::Offered;
 use crate::curve::{Curve, Line, scaled, volume};
 use crate::passage::NO_REASON;
 use crate::port::Above;
+use crate::precedence::Precedence;
 use crate::unbounded::Unbounded;
 
 /// Time is counted as bits of a line of this rate: a bit is a picosecond.
@@ -86,6 +87,8 @@ pub(crate) struct Windows {
     pub(crate) formula: &'static str,
     /// That of a credit-based class.
     pub(crate) credit_formula: &'static str,
+    /// That of a class that others cut.
+    pub(crate) cut_formula: &'static str,
     pub(crate) source: &'static str,
 }
 
@@ -108,6 +111,17 @@ pub(crate) struct ClassWindows {
     pub(crate) sent: Option<Line>,
     /// The windows that count where it is credit-based.
     pub(crate) credit: CreditWindows,
+    /// What may keep a frame of it on the line that others cut; none if nothing cuts it.
+    pub(crate) pushed: Option<Pushed>,
+}
+
+/// What keeps a frame on the line that has begun: others cut it, and it may not go on in some of the time.
+#[derive(Clone, Debug)]
+pub(crate) struct Pushed {
+    /// Time in which it does not go on: bits of [`TIME`].
+    pub(crate) held: Curve,
+    /// Per class that cuts it, the most time of the line that it has; none: all.
+    pub(crate) by: [Option<Curve>; 8],
 }
 
 /// Windows as credit knows them.
@@ -147,28 +161,58 @@ pub(crate) struct Part {
 
 impl Windows {
     /// What goes before a class under strict priority, of what the classes above it do.
-    pub(crate) fn above(&self, class: usize, parts: &[Part], (served, rate): (u64, u64)) -> Above {
+    pub(crate) fn above(
+        &self,
+        class: usize,
+        parts: &[Part],
+        (served, rate): (u64, u64),
+        precedence: Option<&Precedence>,
+    ) -> Above {
         let windows = &self.classes[class];
         let mut all = Above::nothing();
-        for part in parts {
+        for part in parts.iter().filter(|part| goes_before(precedence, part.class, class)) {
             let offered = part.prompt.as_ref().unwrap_or(&part.late);
             let limit = windows.above[part.class].as_ref().map(|time| time.in_bits((rate, TIME)));
-            let limited = limit.map_or_else(|| offered.clone(), |limit| offered.within(&limit));
-            all.add(&limited, part.reason);
+            all.add(&limited(offered, limit, part, (class, precedence)), part.reason);
         }
         let taken = windows.taken.bits(served);
         all.offered = all.offered.plus_steps(&taken, windows.taken.jumps.as_ref(), served);
         all
     }
 
-    /// The same before a credit-based class, in the time in which that earns credit.
-    pub(crate) fn above_credit(&self, class: usize, parts: &[Part], (served, rate): (u64, u64)) -> Above {
+    /// What keeps a frame of a class on the line that has begun, of what the classes that cut it do; none if nothing cuts it.
+    pub(crate) fn pushes(
+        &self,
+        class: usize,
+        parts: &[Part],
+        (served, rate): (u64, u64),
+        precedence: &Precedence,
+    ) -> Option<Above> {
+        let pushed = self.classes[class].pushed.as_ref()?;
+        let mut all = Above::nothing();
+        for part in parts.iter().filter(|part| precedence.cuts(part.class, class)) {
+            let offered = part.prompt.as_ref().unwrap_or(&part.late);
+            let limit = pushed.by[part.class].as_ref().map(|time| time.in_bits((rate, TIME)));
+            all.add(&limited(offered, limit, part, (class, Some(precedence))), part.reason);
+        }
+        all.offered = all.offered.plus_curve(&pushed.held.in_bits((served, TIME)));
+        Some(all)
+    }
+
+    /// The same as [`Self::above`] before a credit-based class, in the time in which that earns credit.
+    pub(crate) fn above_credit(
+        &self,
+        class: usize,
+        parts: &[Part],
+        (served, rate): (u64, u64),
+        precedence: Option<&Precedence>,
+    ) -> Above {
         let (windows, credit) = (&self.classes[class], &self.classes[class].credit);
         // What comes within a time comes within this much of the time that counts.
         let passed =
             |curve: &Curve| Curve::least_of(curve.lines().iter().map(|line| stretched(*line, credit.beside)));
         let mut all = Above::nothing();
-        for part in parts {
+        for part in parts.iter().filter(|part| goes_before(precedence, part.class, class)) {
             let limit = windows.above[part.class].as_ref().map(|time| passed(&time.in_bits((rate, TIME))));
             let own = part.credit.filter(|_| credit.same & (1 << part.class) != 0);
             let own = own.map(|line| stretched(line, credit.gaps));
@@ -204,6 +248,26 @@ impl Above {
             self.reason = reason;
         }
     }
+}
+
+/// Whether frames of a class go before those of another.
+fn goes_before(precedence: Option<&Precedence>, other: usize, own: usize) -> bool {
+    precedence.is_none_or(|precedence| precedence.goes_before(other, own))
+}
+
+/// What a class sends within a limit, with what it costs to cut frames of the class that it goes before.
+fn limited(
+    offered: &Offered,
+    limit: Option<Curve>,
+    part: &Part,
+    (own, precedence): (usize, Option<&Precedence>),
+) -> Offered {
+    let cutting = precedence.filter(|precedence| precedence.cuts(part.class, own));
+    let with_cuts = cutting.map(|precedence| precedence.with_cuts(offered, part));
+    let offered = with_cuts.as_ref().unwrap_or(offered);
+    let Some(limit) = limit else { return offered.clone() };
+    let limit = cutting.map_or_else(|| limit.clone(), |precedence| limit.in_bits(precedence.cut_ratio(part)));
+    offered.within(&limit)
 }
 
 /// A line over a time in which so much more passes in addition.

@@ -47,7 +47,7 @@ pub use host_stacks::random_host_stacks;
 pub use kinds::{KINDS, Kind};
 pub use mutation::{Grammar, KeyIndex, Mutant, Mutation, Mutator, Path, Step, Tree, with};
 pub use network::random_network;
-pub use preemption::random_preemption;
+pub use preemption::{random_preemption, random_preemption_behind_gates};
 pub use psfp::random_stream_filters;
 pub use responses::random_responses;
 pub use seeds::{cases, number, seeds};

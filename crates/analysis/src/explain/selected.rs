@@ -55,7 +55,10 @@ pub(super) fn hop(analysis: &mut Analysis<'_>, number: u32, bounds: HopBounds) -
         Some(windows) if bounds.delay.is_ok() && class.credit_max.is_some() => {
             (windows.credit_formula, windows.source)
         }
-        Some(windows) if bounds.delay.is_ok() => (windows.formula, windows.source),
+        Some(windows) if bounds.delay.is_ok() => {
+            let is_cut = windows.classes[usize::from(entry.class)].pushed.is_some();
+            (if is_cut { windows.cut_formula } else { windows.formula }, windows.source)
+        }
         None if bounds.delay.is_ok() && class.credit_max.is_none() && plan.precedence().is_some() => {
             let precedence = plan.precedence().expect("looked at");
             let is_cut = precedence.is_cut(usize::from(entry.class));

@@ -6,6 +6,7 @@
 //! Frames that are larger than queueMaxSDU are lost (`loss`). Streams that true clocks release at stated offsets have a
 //! bound by the instants of each frame, too (`instants`).
 
+mod cutting;
 mod instants;
 mod periodic;
 mod port;
@@ -16,13 +17,16 @@ use tautwire_model::gates::{GateClock, PortGates};
 use tautwire_model::network::{NodeIndex, PortIndex, TimelineAction};
 use tautwire_model::{Network, frame_length};
 
+use self::cutting::{Cutting, Holds};
 use self::periodic::Periodic;
 use self::port::{Credit, Frames, Gated, Guard, Timing};
 use self::reasons::{CHANGES, CORRECTED, NEVER, OVERLOAD};
 use crate::analysis::Analysis;
 use crate::loss::Overflow;
 use crate::plan::{Plan, wire};
-use crate::port_plan::PortPlan;
+use crate::port_plan::{PortPlan, Selection};
+use crate::preemption::precedence;
+use crate::preemption::reasons::BEHIND_GATES;
 use crate::service::{ByInstants, Carried, Served, Service, ServiceKind, Words};
 use crate::windows::Windows;
 
@@ -79,8 +83,12 @@ fn windows(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates)
     let (never, overload) = (NEVER.at(at), OVERLOAD.at(at));
     let is_free = plan.network.gate_clock() == GateClock::Free;
     let changes = plan.network.gates_change(at);
+    let is_credit = |class: usize| matches!(port.classes[class].0, Selection::CreditBased { .. });
     let class = |class: usize| {
         let mut windows = gated.windows(class, &never, &overload);
+        if windows.pushed.is_some() && is_credit(class) {
+            windows.unbounded = Some(BEHIND_GATES.at(at));
+        }
         if !is_free {
             windows.unbounded = Some(CORRECTED.at(at));
         } else if changes {
@@ -96,6 +104,9 @@ fn windows(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates)
                   line rate + own frame / line rate",
         credit_formula: "closed time of its gate + (greatest credit + frames of the class before it) / idleSlope while it is open + own \
                          frame / line rate",
+        cut_formula: "time outside of its open intervals and in holds, with the guard of its largest frame before each close and the rest of a preemptable \
+                      frame at each begin + (lower preemptable frame + express classes with 24 octets for a cut by each frame + higher preemptable classes + \
+                      frames of the class before it) / line rate, and from its start on as much as cuts and holds keep it on the line + own frame / line rate",
         source: "802.1Q-2022 8.6.8.4 and 8.6.9; Zhao, Pop and Craciunas 2018, with any overlap of the open intervals",
     }
 }
@@ -125,7 +136,7 @@ fn gated(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates) -
         gates.rounding().is_zero() || gates.parameters.base_time.as_ps().is_multiple_of(gates.tick.as_ps());
     let is_late = first > 0 || !is_ticked;
     let timing = Timing { first: if is_late { first + timing.error } else { 0 }, ..timing };
-    Gated {
+    let gated = Gated {
         timing,
         open: std::array::from_fn(open),
         at_first: gates.admin_gate_states,
@@ -134,9 +145,14 @@ fn gated(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates) -
             frozen_when_closed: gates.credit.frozen_when_closed,
             frozen_in_guard: gates.credit.frozen_in_guard_band,
         },
+        cutting: None,
         #[cfg(feature = "planted-faults")]
         fault: plan.fault,
-    }
+    };
+    let Some(config) = plan.network.preemption_config(PortIndex(number)) else { return gated };
+    let holds = Holds { parameters: &gates.parameters, advances: config.advances };
+    let cutting = Cutting::of(&gated, precedence(plan, &config), &holds);
+    Gated { cutting: Some(cutting), ..gated }
 }
 
 /// How long it may be until the first cycle starts, on the clock of the node: from its first reading on, or from a restart.

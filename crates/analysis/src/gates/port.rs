@@ -14,6 +14,7 @@
 
 use std::sync::Arc;
 
+use super::cutting::Cutting;
 use super::periodic::{Once, Periodic};
 use crate::clock::PS_PER_S;
 use crate::curve::{Curve, Line, MICRO};
@@ -78,6 +79,8 @@ pub(super) struct Gated {
     /// The classes that have frames.
     pub(super) frames: [Option<Frames>; 8],
     pub(super) credit: Credit,
+    /// What preemption does to them, if the port preempts.
+    pub(super) cutting: Option<Cutting>,
     #[cfg(feature = "planted-faults")]
     pub(super) fault: Option<crate::PlantedFault>,
 }
@@ -96,7 +99,8 @@ struct Opening {
 impl Gated {
     /// Whether a gate never shuts, not before the first cycle either.
     fn is_open(&self, class: usize) -> bool {
-        self.open[class].is_all() && (self.timing.first == 0 || self.is_open_at_first(class))
+        let is_held = self.cut_by(class).is_some_and(|cutting| !cutting.is_never_held());
+        !is_held && self.open[class].is_all() && (self.timing.first == 0 || self.is_open_at_first(class))
     }
 
     fn is_open_at_first(&self, class: usize) -> bool {
@@ -109,11 +113,41 @@ impl Gated {
             return Once::default();
         }
         let lower = self.below(class).map(|(_, frames)| self.timing.time(frames.wire_max)).max().unwrap_or(0);
-        Once { time: self.timing.first, more: lower }
+        let rest = self.cut_by(class).map_or(0, |cutting| self.timing.time(cutting.precedence.cut_bits));
+        Once { time: self.timing.first, more: lower + rest }
     }
 
+    /// The classes that do not go before one, and what their frames keep it off for.
     pub(super) fn below(&self, class: usize) -> impl Iterator<Item = (usize, Frames)> {
-        (0..class).filter_map(|lower| Some((lower, self.frames[lower]?)))
+        let blocks = move |lower: usize, wire_max: u64| match &self.cutting {
+            Some(cutting) => cutting.precedence.blocks((lower, wire_max), class),
+            None if lower < class => wire_max,
+            None => 0,
+        };
+        let lower = move |lower: usize| {
+            let frames = self.frames[lower]?;
+            let wire_max = blocks(lower, frames.wire_max);
+            (wire_max > 0).then_some((lower, Frames { wire_max, ..frames }))
+        };
+        (0..8).filter_map(lower)
+    }
+
+    /// Whether frames of a class go before those of another.
+    fn goes_before(&self, other: usize, own: usize) -> bool {
+        self.cutting.as_ref().map_or(other > own, |cutting| cutting.precedence.goes_before(other, own))
+    }
+
+    /// What cuts frames of a class, if anything does.
+    fn cut_by(&self, class: usize) -> Option<&Cutting> {
+        self.cutting.as_ref().filter(|cutting| cutting.precedence.is_cut(class))
+    }
+
+    /// When a lower class may keep another off.
+    fn on_line(&self, lower: usize, class: usize) -> Periodic {
+        match self.cut_by(lower) {
+            Some(cutting) => cutting.on_line(self, lower, class),
+            None => self.busy(lower),
+        }
     }
 
     /// The guard of a class: from this time before its gate closes, its frames may not start.
@@ -142,9 +176,15 @@ impl Gated {
         let period = self.open[class].period();
         let before = opens + period - 1;
         let lower = self.below(class).map(|(lower, frames)| {
+            #[cfg(feature = "planted-faults")]
+            let is_forgotten = self.fault == Some(crate::PlantedFault::RestAtOpeningForgotten);
+            #[cfg(feature = "planted-faults")]
+            if is_forgotten && self.cut_by(lower).is_some() {
+                return 0;
+            }
             let wire = self.timing.time(frames.wire_max);
             // Its gate may be open a little longer, or open a little earlier, than that of the class in the list.
-            let busy = self.busy(lower).grown(self.timing.error, self.timing.error);
+            let busy = self.on_line(lower, class).grown(self.timing.error, self.timing.error);
             if busy.is_all() {
                 return wire;
             }
@@ -181,6 +221,9 @@ impl Gated {
     /// The same with another guard before each close.
     pub(super) fn usable_before(&self, class: usize, guard: u64) -> Periodic {
         let (open, period) = (&self.open[class], self.open[class].period());
+        if let Some(cutting) = self.cut_by(class) {
+            return cutting.starts(self, class, guard).1;
+        }
         if open.is_all() {
             return open.clone();
         }
@@ -214,9 +257,11 @@ impl Gated {
         let is_open = self.is_open(class);
         let once = self.once(class);
         let busy = self.busy(class);
+        let is_anywhere = self.cut_by(class).is_some_and(|cutting| cutting.is_anywhere(class));
         let above = |higher: usize| {
-            let is_above = higher > class && self.frames[higher].is_some();
-            (is_above && !self.open[higher].is_all()).then(|| self.meets(higher, &usable))
+            let is_above = self.goes_before(higher, class) && self.frames[higher].is_some();
+            let is_limited = is_above && !self.open[higher].is_all();
+            is_limited.then(|| self.meets((higher, class), &usable)).flatten()
         };
         ClassWindows {
             is_open,
@@ -225,26 +270,35 @@ impl Gated {
             blocking_bits: self.lower_frame(class, &usable),
             unbounded: (usable.total() == 0).then(|| never.clone()),
             overload: overload.clone(),
-            sent: (!is_open).then(|| self.sent(class, &busy)).flatten(),
+            sent: (!is_open && !is_anywhere).then(|| self.sent(class, &busy)).flatten(),
             credit: self.credit(class),
+            pushed: self.cut_by(class).and_then(|cutting| cutting.pushed(self, class)),
         }
     }
 
     /// How much of the usable time of another class the frames of one above it can have.
-    fn meets(&self, higher: usize, usable: &Periodic) -> Curve {
+    fn meets(&self, (higher, class): (usize, usize), usable: &Periodic) -> Option<Curve> {
+        if let Some(cutting) = self.cut_by(class) {
+            if cutting.is_anywhere(higher) {
+                return None;
+            }
+            // With the time that the rests of lower frames may leave to it.
+            return cutting.share(self, higher, &cutting.starts(self, class, self.guard(class)).0);
+        }
         let most = self.busy(higher).and(usable).most();
         let first = self.timing.first;
         if first == 0 || !self.is_open_at_first(higher) {
-            return most;
+            return Some(most);
         }
         // Before the first cycle both may be open.
         let frame = self.timing.time(self.frames[higher].map_or(0, |one| one.wire_max));
-        Once { time: first, more: frame }.before(&most)
+        Some(Once { time: first, more: frame }.before(&most))
     }
 
     /// The largest lower frame that may be under way when a frame of a class may start.
     fn lower_frame(&self, class: usize, usable: &Periodic) -> u64 {
-        let meets = |lower: usize| self.timing.first > 0 || self.busy(lower).and(usable).total() > 0;
+        let meets =
+            |lower: usize| self.timing.first > 0 || self.on_line(lower, class).and(usable).total() > 0;
         self.below(class)
             .filter(|(lower, _)| meets(*lower))
             .map(|(_, frames)| frames.wire_max)
@@ -288,9 +342,9 @@ impl Gated {
         let closed = self.open[class].others().grown(error, error);
         let alike = |higher: &usize| {
             let at_first = first == 0 || self.is_open_at_first(*higher) == self.is_open_at_first(class);
-            at_first && self.open[*higher] == self.open[class]
+            at_first && self.open[*higher] == self.open[class] && self.goes_before(*higher, class)
         };
-        let same: Vec<usize> = (class + 1..8).filter(alike).collect();
+        let same: Vec<usize> = (0..8).filter(alike).collect();
         let behind = same.iter().map(|higher| self.behind(*higher)).max().unwrap_or(0);
         let at_first = if self.is_open_at_first(class) { first } else { 0 };
         CreditWindows {

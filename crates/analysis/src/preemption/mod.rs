@@ -2,16 +2,15 @@
 //!
 //! Express classes cut, preemptable ones are cut (`precedence.rs`, which says what bounds make of that). An express frame waits for the
 //! longest frame, or part of one, that cannot be cut any more: with addFragSize *a* it is 143 + 64 *a* octets of the line at most, preamble and gap
-//! included. Every express frame cuts one preemptable frame at most, which costs 24 octets: a check sequence, a gap and a preamble. Ports that have gates, too,
-//! have no bound. Not here: where a frame may be cut (`tautwire-core`).
+//! included. Every express frame cuts one preemptable frame at most, which costs 24 octets: a check sequence, a gap and a preamble. Behind gates its windows
+//! are those of `gates/`; a credit-based class that is cut has no bound there. Not here: where a frame may be cut (`tautwire-core`).
 
-mod reasons;
+pub(crate) mod reasons;
 
-use tautwire_core::preemption::CUT_OVERHEAD;
+use tautwire_core::preemption::{CUT_OVERHEAD, PreemptionConfig};
 use tautwire_model::Network;
 use tautwire_model::network::PortIndex;
 
-use self::reasons::BEHIND_GATES;
 use crate::loss::Overflow;
 use crate::plan::Plan;
 use crate::precedence::Precedence;
@@ -44,25 +43,7 @@ impl Service for PreemptingPorts {
     fn port(&self, plan: &Plan<'_>, port: u32) -> Option<Served> {
         let at = PortIndex(port);
         let config = plan.network.preemption_config(at)?;
-        if plan.network.gates(at).is_some() {
-            return Some(Served { unbounded: Some(BEHIND_GATES.at(at)), ..Served::default() });
-        }
-        let precedence = Precedence {
-            cut: config.preemptable,
-            blocking_max: config.add_frag_size.blocking(u32::MAX) * 8,
-            cut_bits: CUT_OVERHEAD * 8,
-            until_end: true,
-            formulas: [
-                "(largest lower express frame, or what of a preemptable one is not cut + bursts of higher express classes + bursts of the class - own \
-                 frame) / (line rate - rates of higher express classes) + own frame / line rate",
-                "(largest lower preemptable frame + bursts of all express classes with 24 octets for a cut by each frame + bursts of higher \
-                 preemptable classes + bursts of the class) / (line rate - rates of these others), up to the end of the frame",
-            ],
-            source: "802.1Q-2022 6.7.2 and 8.6.8; 802.3-2022 clause 99; by frames as in Davis, Burns, Bril and Lukkien 2007",
-        };
-        #[cfg(feature = "planted-faults")]
-        let precedence = with_fault(precedence, plan.fault);
-        Some(Served { precedence: Some(Box::new(precedence)), ..Served::default() })
+        Some(Served { precedence: Some(Box::new(precedence(plan, &config))), ..Served::default() })
     }
 
     fn overflows(&self, _plan: &Plan<'_>, _found: &mut Vec<Overflow>) {}
@@ -70,6 +51,28 @@ impl Service for PreemptingPorts {
     fn words(&self, _plan: &Plan<'_>, _entry: u32) -> Words {
         unreachable!("preemption carries no frames: classes do")
     }
+}
+
+/// Which classes go before which at a port that preempts.
+pub(crate) fn precedence(plan: &Plan<'_>, config: &PreemptionConfig) -> Precedence {
+    #[cfg(not(feature = "planted-faults"))]
+    let _ = plan;
+    let precedence = Precedence {
+        cut: config.preemptable,
+        blocking_max: config.add_frag_size.blocking(u32::MAX) * 8,
+        cut_bits: CUT_OVERHEAD * 8,
+        until_end: true,
+        formulas: [
+            "(largest lower express frame, or what of a preemptable one is not cut + bursts of higher express classes + bursts of the class - own \
+             frame) / (line rate - rates of higher express classes) + own frame / line rate",
+            "(largest lower preemptable frame + bursts of all express classes with 24 octets for a cut by each frame + bursts of higher \
+             preemptable classes + bursts of the class) / (line rate - rates of these others), up to the end of the frame",
+        ],
+        source: "802.1Q-2022 6.7.2 and 8.6.8; 802.3-2022 clause 99; by frames as in Davis, Burns, Bril and Lukkien 2007",
+    };
+    #[cfg(feature = "planted-faults")]
+    let precedence = with_fault(precedence, plan.fault);
+    precedence
 }
 
 #[cfg(feature = "planted-faults")]

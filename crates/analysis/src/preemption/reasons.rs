@@ -1,9 +1,9 @@
-//! Why a class of a port that preempts has no bound.
+//! Why a class that is cut has no bound.
 
 use crate::unbounded::Why;
 
-/// It has gates, too.
-pub(super) static BEHIND_GATES: Why = Why {
+/// It is credit-based, and has gates.
+pub(crate) static BEHIND_GATES: Why = Why {
     name: "preemption-behind-gates",
-    text: "port {port} preempts frames behind gates, for which no bound is known",
+    text: "port {port} cuts frames of a credit-based class behind gates, for which no bound is known",
 };

@@ -4,10 +4,13 @@
 
 use tautwire_analysis::{PlantedFault, bounds_with_fault};
 use tautwire_core::fault;
-use tautwire_generate::{cases, random_preemption, seeds};
-use tautwire_workbench::bounds;
+use tautwire_generate::{cases, random_preemption, random_preemption_behind_gates, seeds};
+use tautwire_workbench::{adversary, bounds};
 
 use crate::common::{bounded, broken_parts, contradictions, described, run, untold_losses};
+
+/// Runs of the adversary for a row.
+const RUNS: u64 = 4;
 
 #[test]
 fn frames_are_cut_by_the_rules_and_keep_to_their_bounds() {
@@ -26,6 +29,39 @@ fn frames_are_cut_by_the_rules_and_keep_to_their_bounds() {
     }
     assert!(seeds.len() < 20 || cut > 8 * seeds.len(), "{cut} cuts in {} networks", seeds.len());
     assert!(seeds.len() == 1 || proven * 2 > listeners, "{proven} of {listeners} listeners have a bound");
+}
+
+#[test]
+fn frames_that_are_cut_behind_gates_keep_to_their_bounds() {
+    let (seeds, mut listeners, mut proven) = (seeds(120), 0, 0);
+    for seed in &seeds {
+        let text = random_preemption_behind_gates(*seed);
+        let network = described(&text);
+        let (all, seen) = (bounds(&network), run(&network));
+        let mut found = contradictions(&network, &all, &seen);
+        found.extend(untold_losses(&network, &all, &seen).0);
+        if seed.is_multiple_of(10) {
+            let chosen = adversary(&network, &all, &seen, RUNS, |_, _| {});
+            found.extend(chosen.contradictions.iter().map(ToString::to_string));
+        }
+        assert!(found.is_empty(), "TAUTWIRE_SEED={seed}: {:#?}\n{text}", &found[..found.len().min(5)]);
+        let (of_it, with_bound) = bounded(&all);
+        (listeners, proven) = (listeners + of_it, proven + with_bound);
+    }
+    // Gates of corrected clocks, and those whose list changes, have none.
+    let enough = seeds.len() == 1 || proven * 4 > listeners;
+    assert!(enough, "{proven} of {listeners} listeners have a bound");
+}
+
+#[test]
+fn faults_in_bounds_of_preemption_behind_gates_are_found() {
+    for planted in PlantedFault::OF_CUTS_BEHIND_GATES {
+        let found = (0..cases(4_000)).find(|seed| {
+            let network = described(&random_preemption_behind_gates(*seed));
+            !contradictions(&network, &bounds_with_fault(&network, Some(planted)), &run(&network)).is_empty()
+        });
+        assert!(found.is_some(), "{planted:?}");
+    }
 }
 
 #[test]

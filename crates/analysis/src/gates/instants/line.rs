@@ -271,6 +271,7 @@ fn always_open(plan: &Plan<'_>, number: u32, port: &PortPlan) -> Gated {
         at_first: u8::MAX,
         frames: std::array::from_fn(largest),
         credit: Credit { frozen_when_closed: true, frozen_in_guard: false },
+        cutting: None,
         #[cfg(feature = "planted-faults")]
         fault: plan.fault,
     }
