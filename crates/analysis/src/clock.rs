@@ -51,6 +51,11 @@ impl Deviation {
         u64::try_from(shrunk).expect("not longer than it was")
     }
 
+    /// The factor, as a fraction.
+    pub(crate) const fn factor(self) -> (u64, u64) {
+        (PPB_64.saturating_add(self.0), PPB_64)
+    }
+
     /// A rate on one clock, as fast as it can seem on the other; rounded up.
     pub(crate) fn fastest(self, bps: u64) -> u64 {
         self.stretch(bps)

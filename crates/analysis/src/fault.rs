@@ -64,6 +64,8 @@ pub enum PlantedFault {
     WaitAboveForgotten,
     /// What of a preemptable frame is not cut counts as nothing when a gate opens.
     RestAtOpeningForgotten,
+    /// Gates of a clock that is corrected are taken to switch when they should.
+    PrecisionForgotten,
     /// Preemptable frames are taken never to be held.
     HoldsForgotten,
     /// Of frames with known instants no other of the class is taken to be before one.
@@ -129,6 +131,9 @@ impl PlantedFault {
     /// Those of frame preemption.
     pub const OF_PREEMPTION: [Self; 3] =
         [Self::CutsForFree, Self::CutWhileQueuedAlone, Self::ShortestPartBlocks];
+
+    /// Those of gates whose clocks are corrected.
+    pub const OF_CORRECTED_GATES: [Self; 1] = [Self::PrecisionForgotten];
 
     /// Those of frame preemption behind gates.
     pub const OF_CUTS_BEHIND_GATES: [Self; 3] =

@@ -17,6 +17,7 @@
 
 use std::sync::Arc;
 
+use crate::clock::Deviation;
 use crate::contribution::Offered;
 use crate::curve::{Curve, Line, scaled, volume};
 use crate::passage::NO_REASON;
@@ -41,6 +42,18 @@ pub(crate) struct Jumps {
 }
 
 impl Jumps {
+    /// The same on a clock whose spans deviate.
+    fn on_clock(&self, deviation: Deviation) -> Self {
+        let steps = self.steps.iter().map(|(at, taken)| (deviation.shrink(*at), deviation.stretch(*taken)));
+        Self {
+            once: deviation.stretch(self.once),
+            later: deviation.shrink(self.later),
+            period: deviation.shrink(self.period),
+            steps: steps.collect(),
+            total: deviation.stretch(self.total),
+        }
+    }
+
     /// When the next step comes, and how much is taken from then on.
     pub(crate) fn nth(&self, number: usize) -> Option<(u64, u64)> {
         if self.once > 0 && number == 0 {
@@ -70,6 +83,12 @@ impl Taken {
     /// None of it.
     pub(crate) fn nothing() -> Self {
         Self { curve: Curve::zero(), jumps: None }
+    }
+
+    /// The same on a clock whose spans deviate.
+    fn on_clock(&self, deviation: Deviation) -> Self {
+        let jumps = self.jumps.as_ref().map(|jumps| Arc::new(jumps.on_clock(deviation)));
+        Self { curve: curve_on_clock(&self.curve, deviation), jumps }
     }
 
     /// In bits of a line of so many a second.
@@ -228,6 +247,35 @@ impl Windows {
     }
 }
 
+impl ClassWindows {
+    /// Of windows that are known in true time, those on a clock whose spans deviate from it.
+    pub(crate) fn on_clock(self, deviation: Deviation) -> Self {
+        let curves = |all: &[Option<Curve>; 8]| {
+            all.each_ref().map(|curve| curve.as_ref().map(|curve| curve_on_clock(curve, deviation)))
+        };
+        let pushed = self
+            .pushed
+            .as_ref()
+            .map(|pushed| Pushed { held: curve_on_clock(&pushed.held, deviation), by: curves(&pushed.by) });
+        let credit = CreditWindows {
+            unearned: self.credit.unearned.on_clock(deviation),
+            blocked: curve_on_clock(&self.credit.blocked, deviation),
+            beside: line_on_clock(self.credit.beside, deviation),
+            earning: curve_on_clock(&self.credit.earning, deviation),
+            gaps: line_on_clock(self.credit.gaps, deviation),
+            ..self.credit
+        };
+        Self {
+            taken: self.taken.on_clock(deviation),
+            above: curves(&self.above),
+            sent: self.sent.map(|line| line_on_clock(line, deviation)),
+            pushed,
+            credit,
+            ..self
+        }
+    }
+}
+
 impl CreditWindows {
     /// What a class sends within any window that sends so much while credit is earned.
     pub(crate) fn in_time(&self, sent: Line) -> Curve {
@@ -248,6 +296,21 @@ impl Above {
             self.reason = reason;
         }
     }
+}
+
+/// Time in a time, both on a clock whose spans deviate: more, and within less.
+fn line_on_clock(line: Line, deviation: Deviation) -> Line {
+    let (num, den) = deviation.factor();
+    Line { burst: scaled(line.burst, num, den), rate: deviation.stretch(deviation.stretch(line.rate)) }
+}
+
+/// The same of a curve, which is never more than all time.
+fn curve_on_clock(curve: &Curve, deviation: Deviation) -> Curve {
+    let within = |line: &Line| {
+        let line = line_on_clock(*line, deviation);
+        Line { rate: line.rate.min(TIME), ..line }
+    };
+    Curve::least_of(curve.lines().iter().map(within))
 }
 
 /// Whether frames of a class go before those of another.

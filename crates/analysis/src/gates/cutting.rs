@@ -31,6 +31,8 @@ pub(super) struct Cutting {
 pub(super) struct Holds<'a> {
     pub(super) parameters: &'a GateParameters,
     pub(super) advances: HoldAdvances,
+    /// By how much these may be longer or shorter in the time in which windows are known.
+    pub(super) drift: u64,
 }
 
 impl Holds<'_> {
@@ -90,8 +92,9 @@ impl Cutting {
     pub(super) fn of(gated: &Gated, precedence: Precedence, holds: &Holds<'_>) -> Self {
         let timing = &gated.timing;
         let cut = timing.time(precedence.cut_bits);
-        let held = holds.held(timing.error, cut);
-        let quiet = holds.quiet(timing.error, timing.time(precedence.blocking_max));
+        let error = timing.error.saturating_add(holds.drift);
+        let held = holds.held(error, cut);
+        let quiet = holds.quiet(error, timing.time(precedence.blocking_max));
         #[cfg(feature = "planted-faults")]
         let held = match gated.fault {
             Some(crate::PlantedFault::HoldsForgotten) => Periodic::none(held.period()),

@@ -1,11 +1,13 @@
 //! Gates of scheduled traffic (IEEE Std 802.1Q-2022, 8.6.8.4): what they leave to each class of a port.
 //!
 //! A class whose gate closes is served in its windows alone. `port.rs` computes these from the list, the frames that
-//! pass and the device's behaviour at an edge; `windows.rs` computes bounds with them. Gates of a clock that is
-//! corrected have no bound: a correction during a window shortens it by as much. A list that changes has none either.
+//! pass and the device's behaviour at an edge; `windows.rs` computes bounds with them. Where clocks are corrected to a stated
+//! precision, edges differ by it from those of the list in true time (`corrected.rs`). Gates of other clocks that are corrected
+//! have no bound: a correction during a window shortens it by as much. A list that changes has none either.
 //! Frames that are larger than queueMaxSDU are lost (`loss`). Streams that true clocks release at stated offsets have a
 //! bound by the instants of each frame, too (`instants`).
 
+mod corrected;
 mod cutting;
 mod instants;
 mod periodic;
@@ -17,11 +19,13 @@ use tautwire_model::gates::{GateClock, PortGates};
 use tautwire_model::network::{NodeIndex, PortIndex, TimelineAction};
 use tautwire_model::{Network, frame_length};
 
+use self::corrected::Corrected;
 use self::cutting::{Cutting, Holds};
 use self::periodic::Periodic;
 use self::port::{Credit, Frames, Gated, Guard, Timing};
 use self::reasons::{CHANGES, CORRECTED, NEVER, OVERLOAD};
 use crate::analysis::Analysis;
+use crate::clock::Deviation;
 use crate::loss::Overflow;
 use crate::plan::{Plan, wire};
 use crate::port_plan::{PortPlan, Selection};
@@ -81,7 +85,9 @@ fn windows(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates)
     let gated = gated(plan, (number, port), gates);
     let at = PortIndex(number);
     let (never, overload) = (NEVER.at(at), OVERLOAD.at(at));
-    let is_free = plan.network.gate_clock() == GateClock::Free;
+    let corrected = Corrected::of(plan.network, plan.network.ports[number as usize].node);
+    let is_known = corrected.is_some() || plan.network.gate_clock() == GateClock::Free;
+    let deviation = corrected.map_or_else(Deviation::default, |_| port.deviation);
     let changes = plan.network.gates_change(at);
     let is_credit = |class: usize| matches!(port.classes[class].0, Selection::CreditBased { .. });
     let class = |class: usize| {
@@ -89,12 +95,12 @@ fn windows(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates)
         if windows.pushed.is_some() && is_credit(class) {
             windows.unbounded = Some(BEHIND_GATES.at(at));
         }
-        if !is_free {
+        if !is_known {
             windows.unbounded = Some(CORRECTED.at(at));
         } else if changes {
             windows.unbounded = Some(CHANGES.at(at));
         }
-        windows
+        windows.on_clock(deviation)
     };
     Windows {
         classes: std::array::from_fn(class),
@@ -131,7 +137,14 @@ fn gated(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates) -
         error: gates.rounding().as_ps() + port.slack + uneven,
         first: 0,
     };
-    let first = first_cycle(plan.network, node, gates);
+    let corrected = Corrected::of(plan.network, node);
+    #[cfg(feature = "planted-faults")]
+    let corrected = corrected.filter(|_| plan.fault != Some(crate::PlantedFault::PrecisionForgotten));
+    let timing = corrected.map_or(timing, |corrected| corrected.timing(timing, port.deviation));
+    let first = match corrected {
+        Some(corrected) => corrected.first_cycle(gates),
+        None => first_cycle(plan.network, node, gates),
+    };
     let is_ticked =
         gates.rounding().is_zero() || gates.parameters.base_time.as_ps().is_multiple_of(gates.tick.as_ps());
     let is_late = first > 0 || !is_ticked;
@@ -150,7 +163,9 @@ fn gated(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates) -
         fault: plan.fault,
     };
     let Some(config) = plan.network.preemption_config(PortIndex(number)) else { return gated };
-    let holds = Holds { parameters: &gates.parameters, advances: config.advances };
+    let longest = config.advances.hold.max(config.advances.release).as_ps();
+    let drift = port.deviation.stretch(longest) - longest;
+    let holds = Holds { parameters: &gates.parameters, advances: config.advances, drift };
     let cutting = Cutting::of(&gated, precedence(plan, &config), &holds);
     Gated { cutting: Some(cutting), ..gated }
 }

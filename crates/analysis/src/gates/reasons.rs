@@ -17,7 +17,7 @@ pub(super) static OVERLOAD: Why = Why {
 /// A correction of the clock may come in any interval.
 pub(super) static CORRECTED: Why = Why {
     name: "corrected-gates",
-    text: "the gates of port {port} follow a clock that is corrected, and a correction may take any part of an open interval",
+    text: "the gates of port {port} follow a clock that a protocol corrects, and a correction may take any part of an open interval",
 };
 
 /// Its list changes.

@@ -72,6 +72,11 @@ pub(super) fn narrow(dice: &mut Dice, seed: u64) -> String {
             &format!("{{type: periodic, interval: {interval} ns}}"),
         );
     }
+    if dice.chance(25) {
+        let (precision, cycle) = (dice.between(500, 8_000), dice.between(1, 4));
+        let _ =
+            writeln!(text, "time-triggered: {{precision: {precision} ns, integration-cycle: {cycle} ms}}");
+    }
     let _ = writeln!(text, "run: {{duration: 20 ms, seed: {}}}", seed + 1);
     text
 }

@@ -3,7 +3,7 @@
 //! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
 
 use tautwire_analysis::{PlantedFault, bounds_with_fault};
-use tautwire_generate::{cases, random_gates, seeds};
+use tautwire_generate::{cases, random_corrected_gates, random_gates, seeds};
 use tautwire_workbench::bounds;
 
 use crate::common::{bounded, contradictions, described, run, untold_losses};
@@ -27,6 +27,32 @@ fn no_frame_behind_gates_is_beyond_its_bound() {
     // Gates of corrected clocks, and those whose list changes, have none.
     let enough = seeds.len() == 1 || proven * 5 > listeners * 2;
     assert!(enough, "{proven} of {listeners} listeners have a bound");
+}
+
+#[test]
+fn no_frame_behind_corrected_gates_is_beyond_its_bound() {
+    let (seeds, mut listeners, mut proven) = (seeds(60), 0, 0);
+    for seed in &seeds {
+        let text = random_corrected_gates(*seed);
+        let network = described(&text);
+        let all = bounds(&network);
+        let found = contradictions(&network, &all, &run(&network));
+        assert!(found.is_empty(), "TAUTWIRE_SEED={seed}: {:#?}\n{text}", &found[..found.len().min(5)]);
+        let (of_it, with_bound) = bounded(&all);
+        (listeners, proven) = (listeners + of_it, proven + with_bound);
+    }
+    assert!(seeds.len() == 1 || proven * 2 > listeners, "{proven} of {listeners} listeners have a bound");
+}
+
+#[test]
+fn faults_in_bounds_of_corrected_gates_are_found() {
+    for fault in PlantedFault::OF_CORRECTED_GATES {
+        let found = (0..cases(1_000)).find(|seed| {
+            let network = described(&random_corrected_gates(*seed));
+            !contradictions(&network, &bounds_with_fault(&network, Some(fault)), &run(&network)).is_empty()
+        });
+        assert!(found.is_some(), "{fault:?}");
+    }
 }
 
 #[test]
