@@ -202,8 +202,9 @@ impl Analysis<'_> {
             return None;
         }
         let leads = |filter: usize| filters.filters[filter].config.gate == Some(gate);
-        let msdu = |entry: &Entry| entry.frame_max.get() - if entry.tagged.vlan { 20 } else { 16 };
-        let coming = self.coming((filters, of), leads, msdu);
+        let besides = if config.counts_ether_type { 16 } else { 16 + ETHER_TYPE };
+        let sdu = |entry: &Entry| entry.frame_max.get() - besides - if entry.tagged.vlan { 4 } else { 0 };
+        let coming = self.coming((filters, of), leads, sdu);
         let clock = &network.nodes[filters.node.index()].clock;
         let (deviation, slack) = (Deviation::of(clock), 2 * slack_ps(clock));
         let is_free = network.gate_clock() == GateClock::Free;

@@ -31,7 +31,7 @@ pub struct StreamGateEntry {
     pub state: GateState,
     /// How long, above zero.
     pub time_interval: Duration,
-    /// Most octets of MSDUs that pass (IntervalOctetMax); none: no limit.
+    /// Most octets of service data units that pass (IntervalOctetMax); none: no limit.
     pub octets_max: Option<u32>,
 }
 
@@ -61,6 +61,8 @@ pub struct StreamGateConfig {
     pub closes_on_invalid_rx: bool,
     /// Whether a frame that finds too few octets does (GateClosedDueToOctetsExceededEnable).
     pub closes_on_octets_exceeded: bool,
+    /// Whether the octets of an interval are those of MSDUs, with the EtherType, as in the standard; else of the data behind it.
+    pub counts_ether_type: bool,
 }
 
 /// The flags that close a gate until management clears them.
@@ -71,6 +73,9 @@ pub enum GateFlag {
     /// GateClosedDueToOctetsExceeded.
     OctetsExceeded,
 }
+
+/// Octets of the EtherType, which an MSDU begins with.
+const ETHER_TYPE: u32 = 2;
 
 /// The priority and the octets of an entry.
 type Beside = (Option<Priority>, Option<u32>);
@@ -221,8 +226,9 @@ impl StreamGate {
             self.flags[GateFlag::InvalidRx as usize] = self.config.closes_on_invalid_rx;
             return Err(Discard::GateClosed);
         }
+        let counted = if self.config.counts_ether_type { msdu } else { msdu.saturating_sub(ETHER_TYPE) };
         if let Some(left) = self.list.as_mut().and_then(|list| list.left.as_mut()) {
-            let Some(rest) = left.checked_sub(msdu) else {
+            let Some(rest) = left.checked_sub(counted) else {
                 self.flags[GateFlag::OctetsExceeded as usize] = self.config.closes_on_octets_exceeded;
                 return Err(Discard::IntervalOctets);
             };
@@ -262,7 +268,7 @@ impl StreamGate {
         self.list.as_ref().map(|list| &list.gates)
     }
 
-    /// Octets of MSDUs that still pass in the interval, at the last update; none: no limit.
+    /// Octets of service data units that still pass in the interval, at the last update; none: no limit.
     #[must_use]
     pub fn octets_left(&self) -> Option<u32> {
         self.list.as_ref().and_then(|list| list.left)

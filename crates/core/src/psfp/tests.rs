@@ -35,6 +35,7 @@ fn gate(admin: GateState, parameters: Option<StreamGateParameters>) -> StreamGat
         tick: Duration::ZERO,
         closes_on_invalid_rx: false,
         closes_on_octets_exceeded: false,
+        counts_ether_type: true,
     }
 }
 

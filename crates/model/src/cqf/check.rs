@@ -16,7 +16,7 @@ use super::resolve::{KEY, apart};
 use crate::frame::frame_length;
 use crate::network::{
     DeviceModel, Hop, NodeIndex, NodeKind, Port, PortIndex, SelectionAlgorithm, StagePosition, Stream,
-    StreamIndex, TieRule, TimelineAction, Traffic,
+    StreamIndex, Switching, TieRule, TimelineAction, Traffic,
 };
 use crate::resolve::Resolved;
 use crate::text::codes;
@@ -73,6 +73,11 @@ impl Check<'_, '_, '_> {
             let message = format!("`{KEY}` and `{key}` do not go together");
             faults.error(codes::CYCLIC, place, message, "remove one of them");
         }
+        let mut drafts = self.of.streams.list.iter().map(|draft| &draft.stream);
+        if drafts.any(|stream| stream.virtual_link.is_some() || stream.time_triggered.is_some()) {
+            let message = format!("`{KEY}` and virtual links do not go together");
+            faults.error(codes::CYCLIC, place, message, "remove one of them");
+        }
         for bridge in &self.cyclic.bridges {
             let (Some(device), node) = (self.device(*bridge), &self.of.topology.nodes[bridge.index()]) else {
                 continue;
@@ -88,11 +93,13 @@ impl Check<'_, '_, '_> {
                 "a stage behind the transmission selection"
             } else if device.stages.iter().any(|stage| stage.occupancy != Default::default()) {
                 "a stage that a frame keeps to itself"
+            } else if matches!(device.switching, Switching::CutThrough { .. }) {
+                "cut-through switching of its device"
             } else if device.tie_rule != TieRule::ArrivalOrder {
                 "queues of its own for each reception port"
             } else if has(|port| port.shared_buffer.is_some()) {
                 "a shared buffer"
-            } else if has(|port| port.preemption.as_ref().is_some_and(|stated| stated.enabled)) {
+            } else if has(|port| port.preemptable_classes() != 0) {
                 "frame preemption"
             } else {
                 continue;
@@ -242,7 +249,7 @@ impl Check<'_, '_, '_> {
             settings.classes[class.index()].selection.algorithm() == SelectionAlgorithm::StrictPriority
         };
         let lower = self.others_at(port, *classes.iter().min().expect("a stream"));
-        let what = if settings.gates.is_some() || settings.preemption.is_some() {
+        let what = if settings.gates.is_some() || settings.preemptable_classes() != 0 {
             "has gates or frame preemption"
         } else if !host.stacks.stacks.is_empty() || host.is_class_blind {
             "has protocol stacks, or one queue for all classes"

@@ -80,8 +80,11 @@ fn settings(
     let priorities: Vec<Priority> =
         stated.items().iter().filter_map(|one| Priority::new(one.text()?.parse().ok()?)).collect();
     let &[one, other] = &priorities[..] else {
-        let message = format!("{} buffers in turn are not supported", priorities.len());
-        faults.error(codes::CYCLIC, stated.anchor(), message, "name two priorities");
+        // That there are fewer is told by the grammar.
+        if priorities.len() > 2 {
+            let message = format!("{} buffers in turn are not supported", priorities.len());
+            faults.error(codes::CYCLIC, stated.anchor(), message, "name two priorities");
+        }
         return None;
     };
     let all = (0..topology.nodes.len()).map(NodeIndex::at);
@@ -186,6 +189,7 @@ impl CyclicForwarding {
             tick: Duration::ZERO,
             closes_on_invalid_rx: false,
             closes_on_octets_exceeded: false,
+            counts_ether_type: true,
         };
         let filter = StreamFilter {
             id: 0,

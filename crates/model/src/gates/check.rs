@@ -31,12 +31,16 @@ struct Gated<'a> {
 
 /// Reports what cannot be, or does nothing, of the gates of a network.
 pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
+    super::without_effect::check(of, faults);
     let topology = &of.topology;
     // The gates at the start, and those after changes.
     let mut all: Vec<(PortIndex, PortGates, Place)> = Vec::new();
     for (number, port) in topology.ports.iter().enumerate() {
         let place = topology.extras[number].places.gates;
-        if let (Some(gates), Some(place)) = (&port.gates, place) {
+        // Those of cycles are held against the conditions of these.
+        let is_cyclic =
+            of.mechanisms.cyclic.as_ref().is_some_and(|cyclic| cyclic.bridges.contains(&port.node));
+        if let (Some(gates), Some(place), false) = (&port.gates, place, is_cyclic) {
             all.push((PortIndex::at(number), (**gates).clone(), place));
         }
     }

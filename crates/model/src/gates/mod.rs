@@ -6,6 +6,7 @@
 pub(crate) mod check;
 pub(crate) mod language;
 pub(crate) mod resolve;
+mod without_effect;
 
 use tautwire_core::gates::GatesConfig;
 pub use tautwire_core::gates::{

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use tautwire_core::Priority;
 use tautwire_units::{BitRate, Bytes};
 
+use super::resolve::Places;
 use super::{BridgeFilters, FilterConfig, Internal, MeterConfig};
 use crate::frame::frame_length;
 use crate::network::{Hop, NodeKind, Stream, StreamIndex, Switching, TransmissionSelection};
@@ -25,8 +26,11 @@ pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
         return;
     }
     for (bridge, places) in drafts.bridges.iter().zip(&drafts.places) {
-        beside_others(of, bridge, places.node, faults);
-        lists(bridge, &places.gates, faults);
+        if !is_cyclic(of, bridge) {
+            beside_others(of, bridge, places.node, faults);
+            lists(bridge, &places.gates, faults);
+            without_filter(bridge, places, faults);
+        }
     }
     let mut found = Found::default();
     for (number, draft) in of.streams.list.iter().enumerate() {
@@ -40,6 +44,11 @@ pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
     if of.is_routed {
         found.without_use(of, faults);
     }
+}
+
+/// Whether a bridge has its filters for its cycles.
+fn is_cyclic(of: &Resolved<'_, '_>, bridge: &BridgeFilters) -> bool {
+    of.mechanisms.cyclic.as_ref().is_some_and(|cyclic| cyclic.bridges.contains(&bridge.node))
 }
 
 /// Mechanisms with which filters are not supported.
@@ -78,6 +87,23 @@ fn lists(bridge: &BridgeFilters, places: &[Place], faults: &mut Faults) {
     }
 }
 
+/// Stream gates and flow meters to which no filter leads.
+fn without_filter(bridge: &BridgeFilters, places: &Places, faults: &mut Faults) {
+    let help = "name it in a stream filter, or remove it";
+    for (number, (gate, place)) in bridge.gates.iter().zip(&places.gates).enumerate() {
+        if bridge.filters.iter().all(|filter| filter.config.gate != Some(number)) {
+            let message = format!("no stream filter leads to stream gate {}", gate.id);
+            faults.warning(codes::NO_EFFECT, *place, message, help);
+        }
+    }
+    for (number, (meter, place)) in bridge.meters.iter().zip(&places.meters).enumerate() {
+        if bridge.filters.iter().all(|filter| filter.config.meter != Some(number)) {
+            let message = format!("no stream filter leads to flow meter {}", meter.id);
+            faults.warning(codes::NO_EFFECT, *place, message, help);
+        }
+    }
+}
+
 /// The results for filters, by the indices of bridge and filter.
 #[derive(Default)]
 struct Found {
@@ -105,7 +131,7 @@ impl Found {
         {
             let all = if least { "all frames" } else { "frames" };
             let message = format!(
-                "stream filter {id} discards {all} of `{}` that are larger than {most} B",
+                "stream filter {id} discards {all} of `{}` with more than {most} B of MAC client data",
                 stream.name
             );
             faults.warning(
@@ -116,12 +142,14 @@ impl Found {
             );
         }
         let meter = row.config.meter.map(|meter| &drafts.bridges[bridge].meters[meter].config);
-        if meter.is_some_and(|meter| is_always_red(meter, stream, hop)) && once("meter") {
+        if let Some((why, help)) = meter.and_then(|meter| discarded_by(meter, stream, hop))
+            && once("meter")
+        {
             let message = format!(
-                "the flow meter of stream filter {id} discards the largest frames of `{}`, which fit into no bucket",
+                "the flow meter of stream filter {id} discards the largest frames of `{}`, {why}",
                 stream.name
             );
-            faults.warning(codes::FILTER_BURST, at, message, "raise `committed-burst-size`");
+            faults.warning(codes::FILTER_BURST, at, message, help);
         }
         if let Internal::Varies(priorities) = &row.internal
             && let Some(message) = several_selections(of, stream, place, priorities)
@@ -138,7 +166,7 @@ impl Found {
         let drafts = &of.topology.filters;
         for (number, (bridge, places)) in drafts.bridges.iter().zip(&drafts.places).enumerate() {
             // Those of cycles are there for all bridges.
-            if of.mechanisms.cyclic.as_ref().is_some_and(|cyclic| cyclic.bridges.contains(&bridge.node)) {
+            if is_cyclic(of, bridge) {
                 continue;
             }
             for (filter, (row, place)) in bridge.filters.iter().zip(&places.filters).enumerate() {
@@ -152,19 +180,33 @@ impl Found {
     }
 }
 
-/// The maximum SDU size of a filter that discards frames of a stream, and whether it discards all.
-fn too_large(config: &FilterConfig, stream: &Stream) -> Option<(u32, bool)> {
-    let most = config.max_sdu?;
-    let is_larger = |payload: Bytes| payload.get() + ETHER_TYPE > u64::from(most);
+/// The most MAC client data of a filter that discards frames of a stream, and whether it discards all.
+fn too_large(config: &FilterConfig, stream: &Stream) -> Option<(u64, bool)> {
+    let most = u64::from(config.max_sdu?).saturating_sub(ETHER_TYPE);
+    let is_larger = |payload: Bytes| payload.get() > most;
     is_larger(stream.payload_max).then(|| (most, is_larger(stream.payload_min)))
 }
 
-/// Whether the largest frames of a stream fit into neither bucket.
-fn is_always_red(meter: &MeterConfig, stream: &Stream, hop: &Hop) -> bool {
+/// Why the largest frames of a stream are discarded, all or all but some, and what would help.
+fn discarded_by(meter: &MeterConfig, stream: &Stream, hop: &Hop) -> Option<(&'static str, &'static str)> {
     let octets = frame_length(stream.payload_max, hop.tagged).get();
-    let burst = meter.committed_burst_size.max(meter.excess_burst_size);
-    let earns = [meter.committed_information_rate, meter.excess_information_rate];
-    octets > u64::from(burst) || earns == [BitRate::ZERO; 2]
+    let fits = |burst: u32| octets <= u64::from(burst);
+    let (green, yellow) = (fits(meter.committed_burst_size), fits(meter.excess_burst_size));
+    let is_earned = |rate: BitRate| rate > BitRate::ZERO;
+    // Committed tokens are earned by either bucket with the coupling flag.
+    let committed = is_earned(meter.committed_information_rate);
+    let excess = is_earned(meter.excess_information_rate) || meter.coupling_flag && committed;
+    if !green && !yellow {
+        Some(("which fit into no bucket", "raise `committed-burst-size`"))
+    } else if !green && meter.drop_on_yellow {
+        let help = "raise `committed-burst-size`, or remove `drop-on-yellow`";
+        Some(("which are yellow, for they do not fit into the committed bucket", help))
+    } else if !(green && committed || yellow && excess && !meter.drop_on_yellow) {
+        let help = "raise `committed-information-rate`";
+        Some(("once the bucket into which they fit is empty, for nothing fills it", help))
+    } else {
+        None
+    }
 }
 
 /// Why frames of a stream cannot have internal priorities that change, at one of the ports after a hop.

@@ -10,6 +10,7 @@ use super::{
     BridgeFilters, ColourMode, FilterChange, FilterConfig, FlowMeter, Internal, MeterConfig, StreamFilter,
     StreamGate, StreamGateConfig, StreamGateEntry, StreamGateParameters, received_priority,
 };
+use crate::check::without_effect::key_place;
 use crate::gates::{CycleTime, GateLimits};
 use crate::network::{Hop, NodeIndex, Stream, StreamIndex, TimelineAction, TimelineEvent, Traffic};
 use crate::resolve::streams::Streams;
@@ -33,16 +34,15 @@ pub(crate) struct Places {
     pub(crate) node: Place,
     pub(crate) filters: Vec<Place>,
     pub(crate) gates: Vec<Place>,
+    pub(crate) meters: Vec<Place>,
     limits: GateLimits,
     tick: Duration,
-    /// Octets that count in a service data unit in addition to the MAC client data.
-    beside: u64,
 }
 
 impl Drafts {
     /// Adds what a bridge filters, all at one place.
     pub(crate) fn add(&mut self, bridge: BridgeFilters, place: Place) {
-        let mut places = Places::of(place, ETHER_TYPE);
+        let mut places = Places::of(place);
         places.filters = vec![place; bridge.filters.len()];
         places.gates = vec![place; bridge.gates.len()];
         self.bridges.push(bridge);
@@ -124,9 +124,9 @@ pub(crate) fn drafts(
             faults.error(codes::NODE_TYPE, any.anchor(), message, "remove the key, or correct `type`");
             continue;
         }
-        let mut places = Places::of(any.anchor(), beside(gates));
+        let mut places = Places::of(any.anchor());
         let gates = gates.map_or(Vec::new(), |gates| places.gates(gates, faults));
-        let meters = meters.map_or(Vec::new(), |meters| self::meters(meters, faults));
+        let meters = meters.map_or(Vec::new(), |meters| places.meters(meters, faults));
         let mut bridge = BridgeFilters { node: at, filters: Vec::new(), gates, meters };
         if let Some(filters) = filters {
             bridge.filters = places.filters(filters, &bridge, streams, faults);
@@ -137,7 +137,7 @@ pub(crate) fn drafts(
     drafts
 }
 
-/// Octets that `sdu` counts in addition to the MAC client data.
+/// Octets of an MSDU that `sdu` does not count.
 fn beside(of: Option<&Node<'_>>) -> u64 {
     let is_payload = of.and_then(|of| of.get("sdu")).and_then(Node::text) == Some("payload");
     if is_payload { ETHER_TYPE } else { 0 }
@@ -179,9 +179,16 @@ fn octets(bytes: Bytes) -> u32 {
 }
 
 impl Places {
-    const fn of(node: Place, beside: u64) -> Self {
+    const fn of(node: Place) -> Self {
         let limits = GateLimits { list: None, interval: None, cycle: None };
-        Self { node, filters: Vec::new(), gates: Vec::new(), limits, tick: Duration::ZERO, beside }
+        Self {
+            node,
+            filters: Vec::new(),
+            gates: Vec::new(),
+            meters: Vec::new(),
+            limits,
+            tick: Duration::ZERO,
+        }
     }
 
     fn filters(
@@ -252,6 +259,18 @@ impl Places {
                 let message = "a stream gate that is enabled needs a list".to_owned();
                 faults.error(codes::STREAM_FILTERS, place, message, "add `admin-control-list`");
             }
+            if node.get("gate-enable").is_none()
+                && let Some(place) = key_place(node, "admin-control-list")
+            {
+                let message =
+                    "`admin-control-list` has no effect where the stream gate is not enabled".to_owned();
+                faults.warning(
+                    codes::NO_EFFECT,
+                    place,
+                    message,
+                    "add `gate-enable: true`, or remove the key",
+                );
+            }
             let parameters = list.filter(|_| enabled).and_then(|_| self.parameters(node, faults));
             gates.push(StreamGate {
                 id,
@@ -264,11 +283,34 @@ impl Places {
                     tick: self.tick,
                     closes_on_invalid_rx: flag(node, "gate-closed-due-to-invalid-rx-enable"),
                     closes_on_octets_exceeded: flag(node, "gate-closed-due-octets-exceeded-enable"),
+                    counts_ether_type: beside(Some(part)) == 0,
                 },
             });
             self.gates.push(place);
         }
         gates
+    }
+
+    fn meters(&mut self, part: &Node<'_>, faults: &mut Faults) -> Vec<FlowMeter> {
+        let rows = rows(part, ("flow-meter-instance-table", "max-flow-meter-instances"), faults);
+        self.meters = rows.iter().map(|(.., place)| *place).collect();
+        let meter = |(id, node, _): (u32, &Node<'_>, Place)| {
+            let blind = MeterConfig {
+                committed_information_rate: BitRate::ZERO,
+                committed_burst_size: 0,
+                excess_information_rate: BitRate::ZERO,
+                excess_burst_size: 0,
+                coupling_flag: node.get("coupling-flag").and_then(Node::text) == Some("one"),
+                color_mode: match node.get("color-mode").and_then(Node::text) {
+                    Some("color-aware") => ColourMode::Aware,
+                    _ => ColourMode::Blind,
+                },
+                drop_on_yellow: flag(node, "drop-on-yellow"),
+                mark_all_frames_red_enable: flag(node, "mark-all-frames-red-enable"),
+            };
+            FlowMeter { id, config: profile(node, blind) }
+        };
+        rows.into_iter().map(meter).collect()
     }
 
     /// A list, and all that is set with it.
@@ -284,7 +326,7 @@ impl Places {
                     internal_priority: ipv(item, "ipv-spec"),
                 },
                 time_interval: if interval.is_zero() { least } else { interval },
-                octets_max: octets_max.map(|most| octets(most + Bytes::new(self.beside))),
+                octets_max: octets_max.map(octets),
             })
         };
         let control_list: Vec<StreamGateEntry> = list.items().iter().filter_map(entry).collect();
@@ -307,27 +349,6 @@ impl Places {
             cycle_time_extension: node.parsed("admin-cycle-time-extension").unwrap_or_default(),
         })
     }
-}
-
-fn meters(part: &Node<'_>, faults: &mut Faults) -> Vec<FlowMeter> {
-    let rows = rows(part, ("flow-meter-instance-table", "max-flow-meter-instances"), faults);
-    let meter = |(id, node, _): (u32, &Node<'_>, Place)| {
-        let blind = MeterConfig {
-            committed_information_rate: BitRate::ZERO,
-            committed_burst_size: 0,
-            excess_information_rate: BitRate::ZERO,
-            excess_burst_size: 0,
-            coupling_flag: node.get("coupling-flag").and_then(Node::text) == Some("one"),
-            color_mode: match node.get("color-mode").and_then(Node::text) {
-                Some("color-aware") => ColourMode::Aware,
-                _ => ColourMode::Blind,
-            },
-            drop_on_yellow: flag(node, "drop-on-yellow"),
-            mark_all_frames_red_enable: flag(node, "mark-all-frames-red-enable"),
-        };
-        FlowMeter { id, config: profile(node, blind) }
-    };
-    rows.into_iter().map(meter).collect()
 }
 
 /// With the stated rates and bursts.

@@ -149,3 +149,34 @@ fn queues_hold_the_frames_of_a_cycle() {
         assert_eq!(losses(&network, &all).may_be_lost(StreamIndex(0), 0), may_be_lost, "{frames}");
     }
 }
+
+/// What is wrong is told in the words of cycles, and what is switched off is no obstacle.
+#[test]
+fn faults_are_told_in_the_words_of_cycles() {
+    let good = description(&[0.0], CYCLES, "");
+    let short = good
+        .replace("cycle-time: 500 us", "cycle-time: 60 us")
+        .replace("interval: 500 us", "interval: 600 us");
+    let found = codes(&short);
+    assert!(!found.is_empty() && found.iter().all(|code| code.starts_with("cyclic::")), "{found:?}");
+    let cut = good.replace("switch: {", "switch: {switching: cut-through, ");
+    let found = codes(&cut);
+    assert!(!found.is_empty() && found.iter().all(|code| *code == "cyclic::impossible"), "{found:?}");
+    assert_eq!(codes(&good.replace("priorities: [6, 7]", "priorities: [7]")), ["form::count"]);
+    assert_eq!(codes(&good.replace("priorities: [6, 7]", "priorities: [5, 6, 7]")), ["cyclic::impossible"]);
+    let (_, _, plain) = run(&good);
+    for idle in [
+        "enable-tx: false",
+        "add-frag-size: 1",
+        "support: false, frame-preemption-status-table: {priority0: preemptable}",
+    ] {
+        let text =
+            good.replace("defaults: {", &format!("defaults: {{frame-preemption-parameters: {{{idle}}}, "));
+        let (_, _, observation) = run(&text);
+        assert_eq!(observation.streams, plain.streams, "{idle}");
+    }
+    let cuts =
+        "defaults: {frame-preemption-parameters: {frame-preemption-status-table: {priority0: preemptable}}, ";
+    let found = codes(&good.replace("defaults: {", cuts));
+    assert!(found.contains(&"cyclic::impossible"), "{found:?}");
+}

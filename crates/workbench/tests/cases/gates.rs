@@ -413,3 +413,29 @@ impl Recorder for AtSwitch {
         }
     }
 }
+
+/// A list that nothing enables is told, and a list that is switched off on purpose is not.
+#[test]
+fn lists_that_do_not_run_are_told() {
+    let list = "admin-control-list: [{gate-states: [5], time-interval: 1 ms}]";
+    let at = |enabled: &str, table: &str| {
+        let text = station(table, "", &[(0, 64, 1.0)]);
+        codes(&text.replace("gate-enabled: true, ", enabled))
+    };
+    assert_eq!(at("", list), ["form::no-effect"]);
+    assert_eq!(at("gate-enabled: false, ", list), Vec::<&str>::new());
+    assert_eq!(
+        at("gate-enabled: false, ", &format!("{list}, queue-max-sdu-table: {{0: 100 B}}")),
+        ["form::no-effect"]
+    );
+    // A list of the defaults runs where a port enables it.
+    let shared = station("", "", &[(5, 64, 1.0)])
+        .replace(
+            "gate-parameter-table: {gate-enabled: true, }",
+            "ports: {p1: {gate-parameter-table: {gate-enabled: true}}}",
+        )
+        .replace("between: [a, b]", "between: ['a:p1', b]")
+        .replace("defaults: {", &format!("defaults: {{gate-parameter-table: {{{list}}}, "));
+    assert_eq!(codes(&shared), Vec::<&str>::new());
+    assert_eq!(codes(&shared.replace("{gate-enabled: true}", "{}")), ["form::no-effect"]);
+}

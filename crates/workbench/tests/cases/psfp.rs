@@ -241,3 +241,81 @@ events:
     let (network, _) = run(&text.replace(", FILTERS", ""));
     assert!(bounds(&network).streams[0].listeners[0].delay.is_err());
 }
+
+/// With `sdu: payload` each frame takes its data behind the EtherType from the octets of the interval, and not the interval two octets more.
+#[test]
+fn intervals_count_the_octets_that_are_meant() {
+    // The data of a tagged frame of 500 octets are 478 octets, its MSDU 480.
+    let frames = [(0.0, 500); 3];
+    let passes = |sdu: &str, most: u32| {
+        let keys = format!(
+            "stream-filters: {{stream-filter-instance-table: {{4: {{stream-gate-ref: 1}}}}}},
+    stream-gates: {{sdu: {sdu}, stream-gate-instance-table: {{1: {{gate-enable: true, admin-control-list: [
+      {{gate-state: open, time-interval: 1 ms, interval-octet-max: {most} B}}]}}}}}}"
+        );
+        let (network, seen) = run(&description(&frames, &keys, "ports: [s, b]"));
+        let limits = losses(&network, &bounds(&network));
+        let is_proven = (0..3).all(|stream| !limits.may_be_lost(StreamIndex::at(stream), 0));
+        (passed(&seen).into_iter().filter(|passes| *passes).count(), is_proven)
+    };
+    assert_eq!(passes("payload", 3 * 478).0, 3);
+    assert_eq!(passes("payload", 3 * 478 - 1).0, 2);
+    assert_eq!(passes("msdu", 3 * 480).0, 3);
+    assert_eq!(passes("msdu", 3 * 480 - 1).0, 2);
+    assert_eq!(passes("msdu", 60_000), (3, true));
+}
+
+/// A meter that discards all frames, or all but the first ones, is told with what it lacks; so is what no filter leads to.
+#[test]
+fn filters_that_discard_or_do_nothing_are_told() {
+    let frames = [(0.0, 1_000), (100.0, 1_000), (200.0, 1_000)];
+    let of = |meter: &str| {
+        let keys = format!(
+            "stream-filters: {{stream-filter-instance-table: {{1: {{flow-meter-ref: 1}}}}}},
+    flow-meters: {{flow-meter-instance-table: {{1: {{{meter}}}}}}}"
+        );
+        description(&frames, &keys, "ports: [s, b]")
+    };
+    let told = |meter: &str| {
+        let loaded = tautwire_workbench::load_text("case", &of(meter));
+        loaded.diagnostics.iter().map(|diagnostic| diagnostic.message.clone()).collect::<Vec<_>>().join("\n")
+    };
+    let green = "committed-information-rate: 8 Mbit/s, committed-burst-size: 1 kB";
+    assert_eq!(told(green), "");
+    let small = "committed-information-rate: 8 Mbit/s, committed-burst-size: 999 B";
+    assert!(told(small).contains("which fit into no bucket"));
+    let yellow = format!("{small}, excess-information-rate: 8 Mbit/s, excess-burst-size: 1 kB");
+    assert_eq!(told(&yellow), "");
+    let (_, seen) = run(&of(&format!("{yellow}, drop-on-yellow: true")));
+    assert_eq!(passed(&seen), [false; 3]);
+    assert!(told(&format!("{yellow}, drop-on-yellow: true")).contains("which are yellow"));
+    // The bucket is full at the start, and two frames pass.
+    let once = "committed-information-rate: 0 bit/s, committed-burst-size: 2 kB";
+    let (_, seen) = run(&of(once));
+    assert_eq!(passed(&seen), [true, true, false]);
+    assert!(told(once).contains("for nothing fills it"));
+    let coupled = format!("{small}, excess-burst-size: 1 kB, coupling-flag: one");
+    assert_eq!(told(&coupled), "");
+    let idle = of(green).replace("{flow-meter-ref: 1}", "{}");
+    assert_eq!(codes(&idle), ["form::no-effect"]);
+    let list = "admin-control-list: [{gate-state: closed, time-interval: 1 ms}]";
+    let gate = |keys: &str| {
+        let keys = format!(
+            "stream-filters: {{stream-filter-instance-table: {{1: {{stream-gate-ref: 1}}}}}}, stream-gates: {{stream-gate-instance-table: {{1: {{{keys}}}}}}}"
+        );
+        codes(&description(&frames, &keys, "ports: [s, b]"))
+    };
+    assert_eq!(gate(list), ["form::no-effect"]);
+    assert_eq!(gate(&format!("gate-enable: false, {list}")), Vec::<&str>::new());
+    // Sizes are told as MAC client data, whatever `sdu` says: 998 - 20 octets of the frame.
+    let sized = |sdu: &str, most: u32| {
+        let keys = format!(
+            "stream-filters: {{sdu: {sdu}, stream-filter-instance-table: {{1: {{max-sdu-size: {most} B}}}}}}"
+        );
+        let loaded = tautwire_workbench::load_text("case", &description(&frames, &keys, "ports: [s, b]"));
+        loaded.diagnostics.first().map(|diagnostic| diagnostic.message.clone())
+    };
+    assert_eq!(sized("payload", 978), None);
+    assert!(sized("payload", 977).is_some_and(|told| told.contains("more than 977 B of MAC client data")));
+    assert!(sized("msdu", 979).is_some_and(|told| told.contains("more than 977 B of MAC client data")));
+}

@@ -97,11 +97,12 @@ impl Gate {
             self.invalid_rx = self.config.closes_on_invalid_rx;
             return Err(DropReason::StreamGateClosed);
         }
-        if most.is_some_and(|most| self.used + msdu > u64::from(most)) {
+        let counted = if self.config.counts_ether_type { msdu } else { msdu - 2 };
+        if most.is_some_and(|most| self.used + counted > u64::from(most)) {
             self.exceeded = self.config.closes_on_octets_exceeded;
             return Err(DropReason::IntervalOctets);
         }
-        self.used += msdu;
+        self.used += counted;
         Ok(state.internal_priority.map(|priority| priority.number()))
     }
 }
