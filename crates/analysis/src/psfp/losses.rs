@@ -71,18 +71,21 @@ impl Analysis<'_> {
         msdu.max().unwrap_or(0)
     }
 
-    /// Whether management sets a flag of a filter, its gate or its meter that discards all.
+    /// Whether management sets a flag of a filter, its gate or its meter that discards all, and whose function is enabled.
     fn is_shut_by_events(&self, filters: &BridgeFilters, filter: usize) -> bool {
         let config = &filters.filters[filter].config;
         self.plan.network.events.iter().any(|event| match &event.action {
-            TimelineAction::ChangeFilters(node, change) if *node == filters.node => match **change {
-                FilterChange::Blocked(at, so) => at == filter && so,
-                FilterChange::Closed(gate, one, other) => {
-                    Some(gate) == config.gate && [one, other].contains(&Some(true))
-                }
-                FilterChange::AllRed(meter, so) => Some(meter) == config.meter && so,
-                FilterChange::List(..) | FilterChange::Meter(..) => false,
-            },
+            TimelineAction::ChangeFilters(node, change) if *node == filters.node => {
+                let concerns = match **change {
+                    FilterChange::Blocked(at, so) => at == filter && so,
+                    FilterChange::Closed(gate, one, other) => {
+                        Some(gate) == config.gate && [one, other].contains(&Some(true))
+                    }
+                    FilterChange::AllRed(meter, so) => Some(meter) == config.meter && so,
+                    FilterChange::List(..) | FilterChange::Meter(..) => false,
+                };
+                concerns && filters.disabled_flag(change).is_none()
+            }
             _ => false,
         })
     }

@@ -50,6 +50,13 @@ impl CycleTime {
         self.denominator
     }
 
+    /// Whether it is longer than another one, by less than a picosecond too.
+    #[must_use]
+    pub const fn is_longer_than(self, other: Self) -> bool {
+        self.numerator as u128 * other.denominator as u128
+            > other.numerator as u128 * self.denominator as u128
+    }
+
     /// The time of so many cycles, rounded down.
     #[must_use]
     pub fn times(self, cycles: u64) -> Duration {

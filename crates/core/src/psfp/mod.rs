@@ -190,9 +190,10 @@ impl StreamFilters {
         self.filters[filter].is_blocked
     }
 
-    /// Blocks a filter, or unblocks it.
+    /// Blocks a filter, if its function is enabled, or unblocks it.
     pub fn set_blocked(&mut self, filter: usize, so: bool) {
-        self.filters[filter].is_blocked = so;
+        let filter = &mut self.filters[filter];
+        filter.is_blocked = so && filter.config.blocks_on_oversize;
     }
 
     /// The stream gates.

@@ -80,7 +80,7 @@ fn settings(
     let priorities: Vec<Priority> =
         stated.items().iter().filter_map(|one| Priority::new(one.text()?.parse().ok()?)).collect();
     let &[one, other] = &priorities[..] else {
-        // That there are fewer is told by the grammar.
+        // Fewer are a fault of the form.
         if priorities.len() > 2 {
             let message = format!("{} buffers in turn are not supported", priorities.len());
             faults.error(codes::CYCLIC, stated.anchor(), message, "name two priorities");

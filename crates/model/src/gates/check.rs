@@ -6,14 +6,14 @@
 use tautwire_core::gates::{GuardPolicy, Openings};
 use tautwire_units::{BitRate, Bytes, Duration};
 
-use super::PortGates;
+use super::{CycleTime, PortGates};
 use crate::frame::{TAG, Tags, frame_length};
 use crate::network::{Hop, NodeKind, PortIndex, Stream, TimelineAction, TransmissionSelection};
 use crate::resolve::Resolved;
 use crate::resolve::topology::Topology;
 use crate::text::codes;
 use crate::text::faults::Faults;
-use crate::text::tree::Place;
+use crate::text::tree::{Node, Place};
 
 /// Octets of preamble and start delimiter, which are sent before a frame.
 const PREAMBLE: u64 = 8;
@@ -89,14 +89,28 @@ fn list(gated: &Gated<'_>, faults: &mut Faults) {
         let message = format!("a cycle of {cycle} is shorter than a tick of {tick}");
         faults.error(codes::GATES, gated.place, message, "lengthen it, or correct `tick-granularity`");
     }
-    let sum: u128 = parameters.control_list.iter().map(|entry| u128::from(entry.time_interval.as_ps())).sum();
-    if sum > u128::from(parameters.cycle_time.ceil().as_ps()) {
+    let intervals = parameters.control_list.iter().map(|entry| entry.time_interval);
+    fits_cycle("the list", (intervals, cycle), gated.place, faults);
+}
+
+/// The key of a mechanism that decides at all ports what is sent when, in place of their selection, if there is one.
+pub(crate) fn schedule_of_all(root: &Node<'_>) -> Option<&'static str> {
+    ["tdma", "harts", "stream-reservation"].into_iter().find(|key| root.get(key).is_some())
+}
+
+/// Warns of entries of a list that are beyond its cycle.
+pub(crate) fn fits_cycle(
+    list: &str,
+    (intervals, cycle): (impl Iterator<Item = Duration>, CycleTime),
+    place: Place,
+    faults: &mut Faults,
+) {
+    let sum = intervals.fold(Duration::ZERO, Duration::saturating_add);
+    if sum > cycle.ceil() {
         let message = format!(
-            "the intervals of the list are {} together, longer than the cycle of {}: what is beyond it is cut off",
-            Duration::from_ps(u64::try_from(sum).unwrap_or(u64::MAX)),
-            parameters.cycle_time
+            "the intervals of {list} are {sum} together, longer than the cycle of {cycle}: what is beyond it is cut off"
         );
-        faults.warning(codes::GATE_LIST, gated.place, message, "lengthen the cycle, or shorten entries");
+        faults.warning(codes::GATE_LIST, place, message, "lengthen the cycle, or shorten entries");
     }
 }
 
@@ -104,7 +118,7 @@ impl Gated<'_> {
     /// Other schedules of the port.
     fn beside_others(&self, of: &Resolved<'_, '_>, faults: &mut Faults) {
         let root = &of.draft.root;
-        let whole = ["tdma", "harts", "stream-reservation"].into_iter().find(|key| root.get(key).is_some());
+        let whole = schedule_of_all(root);
         let node = &of.topology.nodes[of.topology.ports[self.port.index()].node.index()];
         let two_stage = match &node.kind {
             NodeKind::Bridge { device, .. } => of.models.device_at(*device).two_stage,

@@ -134,7 +134,7 @@ impl GateLimits {
                 format!("an interval of the list is {longest}, and the device takes {most} at most");
             refuse(message, "split the entry, or correct `supported-interval-max`");
         }
-        if let Some(most) = self.cycle.filter(|most| cycle.ceil() > most.floor()) {
+        if let Some(most) = self.cycle.filter(|most| cycle.is_longer_than(*most)) {
             let message = format!("the cycle is {cycle}, and the device takes {most} at most");
             refuse(message, "shorten the cycle, or correct `supported-cycle-max`");
         }

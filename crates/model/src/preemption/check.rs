@@ -4,6 +4,7 @@
 use tautwire_core::TrafficClass;
 
 use super::PortPreemption;
+use crate::gates::check::schedule_of_all;
 use crate::network::{Hop, NodeKind, Port, PortIndex, StagePosition, Stream, Switching};
 use crate::resolve::Resolved;
 use crate::text::codes;
@@ -64,7 +65,7 @@ impl Preempting<'_, '_, '_> {
     /// Other schedules of the port.
     fn beside_others(&self, faults: &mut Faults, is_new: bool) -> bool {
         let root = &self.of.draft.root;
-        let whole = ["tdma", "harts", "stream-reservation"].into_iter().find(|key| root.get(key).is_some());
+        let whole = schedule_of_all(root);
         let device = match &self.of.topology.nodes[self.port.node.index()].kind {
             NodeKind::Bridge { device, .. } => Some(self.of.models.device_at(*device)),
             NodeKind::EndStation { .. } => None,

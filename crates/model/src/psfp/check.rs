@@ -10,6 +10,7 @@ use tautwire_units::{BitRate, Bytes};
 use super::resolve::Places;
 use super::{BridgeFilters, FilterConfig, Internal, MeterConfig};
 use crate::frame::frame_length;
+use crate::gates::check::{fits_cycle, schedule_of_all};
 use crate::network::{Hop, NodeKind, Stream, StreamIndex, Switching, TransmissionSelection};
 use crate::resolve::Resolved;
 use crate::text::codes;
@@ -58,7 +59,7 @@ fn beside_others(of: &Resolved<'_, '_>, bridge: &BridgeFilters, place: Place, fa
     let NodeKind::Bridge { device, .. } = node.kind else { return };
     let is_cut_through = matches!(of.models.device_at(device).switching, Switching::CutThrough { .. });
     let drafts = || of.streams.list.iter().map(|draft| &draft.stream);
-    let whole = ["tdma", "harts", "stream-reservation"].into_iter().find(|key| root.get(key).is_some());
+    let whole = schedule_of_all(root);
     let what = if let Some(key) = whole {
         format!("`{key}`")
     } else if is_cut_through {
@@ -76,14 +77,9 @@ fn beside_others(of: &Resolved<'_, '_>, bridge: &BridgeFilters, place: Place, fa
 fn lists(bridge: &BridgeFilters, places: &[Place], faults: &mut Faults) {
     for (gate, place) in bridge.gates.iter().zip(places) {
         let Some(parameters) = &gate.config.parameters else { continue };
-        let intervals = parameters.control_list.iter().map(|entry| u128::from(entry.time_interval.as_ps()));
-        if intervals.sum::<u128>() > u128::from(parameters.cycle_time.ceil().as_ps()) {
-            let message = format!(
-                "the intervals of the list of stream gate {} are longer together than the cycle of {}: what is beyond it is cut off",
-                gate.id, parameters.cycle_time
-            );
-            faults.warning(codes::GATE_LIST, *place, message, "lengthen the cycle, or shorten entries");
-        }
+        let intervals = parameters.control_list.iter().map(|entry| entry.time_interval);
+        let list = format!("the list of stream gate {}", gate.id);
+        fits_cycle(&list, (intervals, parameters.cycle_time), *place, faults);
     }
 }
 

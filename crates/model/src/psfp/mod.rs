@@ -144,6 +144,34 @@ impl BridgeFilters {
         }
     }
 
+    /// The key without which the flags that a change writes do nothing.
+    #[must_use]
+    pub fn disabled_flag(&self, change: &FilterChange) -> Option<&'static str> {
+        // The functions of the flags that are written, and whether each is enabled.
+        let (first, second) = match *change {
+            FilterChange::Blocked(filter, _) => {
+                let is_enabled = self.filters[filter].config.blocks_on_oversize;
+                (Some(("stream-blocked-due-to-oversize-frame-enabled", is_enabled)), None)
+            }
+            FilterChange::Closed(gate, invalid, exceeded) => {
+                let config = &self.gates[gate].config;
+                let of = |key, is_enabled| move |_: bool| (key, is_enabled);
+                let invalid =
+                    invalid.map(of("gate-closed-due-to-invalid-rx-enable", config.closes_on_invalid_rx));
+                let exceeded = exceeded
+                    .map(of("gate-closed-due-octets-exceeded-enable", config.closes_on_octets_exceeded));
+                (invalid, exceeded)
+            }
+            FilterChange::AllRed(meter, _) => {
+                let is_enabled = self.meters[meter].config.mark_all_frames_red_enable;
+                (Some(("mark-all-frames-red-enable", is_enabled)), None)
+            }
+            FilterChange::List(..) | FilterChange::Meter(..) => (None, None),
+        };
+        let written = || first.into_iter().chain(second);
+        if written().any(|(_, is_enabled)| is_enabled) { None } else { written().next().map(|(key, _)| key) }
+    }
+
     /// In a network in which streams have other indices; none where they are not in it.
     pub(crate) fn moved(&self, place: &[Option<StreamIndex>]) -> Self {
         let mut filters = self.clone();

@@ -421,6 +421,11 @@ pub(crate) fn change(
             None => FilterChange::Meter(at, profile(value, bridge.meters[at].config)),
         },
     };
+    if let Some(enabling) = bridge.disabled_flag(&change) {
+        let message = format!("this flag does nothing without `{enabling}`");
+        let help = "enable the function where the table has its row, or remove the event";
+        faults.warning(codes::NO_EFFECT, value.anchor(), message, help);
+    }
     says_one_thing(key, value, faults).then_some(TimelineAction::ChangeFilters(node, Box::new(change)))
 }
 

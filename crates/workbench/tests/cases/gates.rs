@@ -414,6 +414,23 @@ impl Recorder for AtSwitch {
     }
 }
 
+/// A cycle as long as the device's longest one is within its limit, a fraction too.
+#[test]
+fn a_limit_of_cycles_is_a_fraction() {
+    let list = "admin-control-list: [{gate-states: [5], time-interval: 100 us}]";
+    let found = |cycle: &str, most: &str| {
+        codes(&station(
+            &format!("admin-cycle-time: {cycle}, supported-cycle-max: {most}, {list}"),
+            "",
+            &[(5, 64, 1.0)],
+        ))
+    };
+    assert_eq!(found("1/3 ms", "1/3 ms"), Vec::<&str>::new());
+    assert_eq!(found("1/3 ms", "1000/3 us"), Vec::<&str>::new());
+    assert_eq!(found("1/3 ms", "333333334 ps"), Vec::<&str>::new());
+    assert_eq!(found("1/3 ms", "333333333 ps"), ["gates::impossible"]);
+}
+
 /// A list that nothing enables is told, and a list that is switched off on purpose is not.
 #[test]
 fn lists_that_do_not_run_are_told() {

@@ -146,3 +146,29 @@ fn frames_before_the_first_cycle_are_bounded_by_curves() {
         spans(&text(&window(30_000, 120_000), "admin-base-time: 2 ms,", &[ORDER, FILL]), 0);
     assert!(least <= 40_800 && most > 500_000, "{most}");
 }
+
+/// A schedule that another tool made runs in its windows, and its delays are the bounds. A lower frame that ends when a window opens
+/// leaves its gap in it, and nothing more.
+#[test]
+fn a_schedule_of_tsnkit_meets_its_windows() {
+    let alone = super::text("tsnkit-line.yaml");
+    let fill = "
+  - {name: disk, talker: e4, listeners: e5, priority: 0, payload: 1500 B, traffic: {type: periodic, interval: 37 us}}
+  - {name: log, talker: e5, listeners: e3, priority: 0, payload: 900 B, traffic: {type: periodic, interval: 41 us}}
+run:";
+    for (text, gap) in [(alone.clone(), 0), (alone.replace("\nrun:", fill), 96)] {
+        let (network, bounds, seen, verification) = answer(&text);
+        assert!(verification.contradictions.is_empty(), "{:?}", verification.contradictions);
+        for (number, stream) in network.streams.iter().enumerate().take(6) {
+            let planned = stream.deadline.expect("each has one").as_ps();
+            let listener = &bounds.streams[number].listeners[0];
+            let most = listener.delay.clone().unwrap_or_else(|why| panic!("{}", why.text(&network)));
+            assert_eq!(most.as_ps(), planned + gap * NS, "{}", stream.name);
+            let delay = &seen.streams[number].listeners[0].delay;
+            let most = delay.max().expect("frames").as_ps();
+            assert!(planned <= most && most <= planned + gap * NS, "{}", stream.name);
+        }
+        let gates = seen.mechanisms.of::<tautwire_sim::GatesObservation>().expect("gates");
+        assert!(gates.ports.iter().all(|port| port.transmission_overrun == [0; 8]));
+    }
+}

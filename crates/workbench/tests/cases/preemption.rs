@@ -192,3 +192,38 @@ fn what_does_not_go_together_is_refused() {
         good.replace("traffic-class-table: identity", "traffic-class-table: [0, 0, 0, 0, 0, 0, 0, 0]");
     assert_eq!(codes(&mixed), ["preemption::impossible"]);
 }
+
+/// INET's showcase of frame preemption, with its packets of 120 octets among those of 1200: the delay of time-sensitive frames is little more than their
+/// time on the line, however long the others are; without preemption they wait for whole ones.
+#[test]
+fn express_frames_wait_for_a_fragment_as_in_the_showcase_of_inet() {
+    let text = |octets: u32, table: &str| {
+        format!(
+            "vlans: {{1: {{tagged: all}}}}
+defaults: {{rate: 100 Mbit/s, traffic-class-table: identity}}
+nodes: {{host1: {{type: end-station{table}}}, host2: {{type: end-station}}}}
+links: [{{between: [host1, host2]}}]
+run: {{duration: 200 ms}}
+streams:
+  - {{name: background, talker: host1, listeners: host2, priority: 0, payload: {octets} B, traffic: {{type: greedy}}, arrival-curve: {{rate: 96 Mbit/s, burst: 6 kB}}}}
+  - {{name: ts, talker: host1, listeners: host2, priority: 7, payload: 148 B, traffic: {{type: periodic, interval: 1 ms, jitter: 900 us}}}}
+"
+        )
+    };
+    let delays = |text: &str| {
+        let network = network(text);
+        let seen = simulate_with(&network, &mut Options::default(), &mut Sent::default());
+        let bound = bounds(&network).streams[1].listeners[0].delay.clone().expect("a bound");
+        (seen.streams[1].listeners[0].delay.max().expect("frames").as_ps() / 1_000, bound.as_ps() / 1_000)
+    };
+    let table = format!(", frame-preemption-parameters: {{{TABLE}}}");
+    // 170 octets with their tag are 14.24 us behind their preamble; a fragment takes 84 octets or 143, the largest frame 1270.
+    for octets in [1_228, 1_500] {
+        let (seen, bound) = delays(&text(octets, &table));
+        assert_eq!(bound, 14_240 + 11_440);
+        assert!((14_240..=14_240 + 6_720).contains(&seen), "{seen}");
+    }
+    let (seen, bound) = delays(&text(1_228, ""));
+    assert_eq!(bound, 14_240 + 101_600);
+    assert!(seen > 100_000, "{seen}");
+}

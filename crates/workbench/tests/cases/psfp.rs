@@ -319,3 +319,89 @@ fn filters_that_discard_or_do_nothing_are_told() {
     assert!(sized("payload", 977).is_some_and(|told| told.contains("more than 977 B of MAC client data")));
     assert!(sized("msdu", 979).is_some_and(|told| told.contains("more than 977 B of MAC client data")));
 }
+
+/// A flag whose function is not enabled does nothing, takes no proof away, and is told.
+#[test]
+fn flags_without_their_function_do_nothing() {
+    let keys = "stream-filters: {stream-filter-instance-table: {1: {stream-gate-ref: 1, flow-meter-ref: 1 BLOCKS}}},
+    stream-gates: {stream-gate-instance-table: {1: {admin-gate-states: open CLOSES}}},
+    flow-meters: {flow-meter-instance-table: {1: {committed-information-rate: 1 Gbit/s, committed-burst-size: 1 MB REDDENS}}}";
+    let changes = [
+        (
+            "BLOCKS",
+            "stream-blocked-due-to-oversize-frame-enabled",
+            "change-stream-filter: {node: s, stream-filter-instance-id: 1, stream-blocked-due-to-oversize-frame: true}",
+        ),
+        (
+            "CLOSES",
+            "gate-closed-due-to-invalid-rx-enable",
+            "change-stream-gate: {node: s, stream-gate-instance-id: 1, gate-closed-due-to-invalid-rx: true}",
+        ),
+        (
+            "CLOSES",
+            "gate-closed-due-octets-exceeded-enable",
+            "change-stream-gate: {node: s, stream-gate-instance-id: 1, gate-closed-due-octets-exceeded: true}",
+        ),
+        (
+            "REDDENS",
+            "mark-all-frames-red-enable",
+            "change-flow-meter: {node: s, flow-meter-instance-id: 1, mark-all-frames-red: true}",
+        ),
+    ];
+    for (place, enabling, change) in changes {
+        for enables in [false, true] {
+            let stated = if enables { format!(", {enabling}: true") } else { String::new() };
+            let keys = keys
+                .replace(place, &stated)
+                .replace("BLOCKS", "")
+                .replace("CLOSES", "")
+                .replace("REDDENS", "");
+            let text = description(&[(0.0, 500), (200.0, 500)], &keys, "ports: [s, b]")
+                + &format!("events: [{{at: 100 us, {change}}}]\n");
+            assert_eq!(codes(&text), if enables { vec![] } else { vec!["form::no-effect"] }, "{change}");
+            let (network, seen) = run(&text);
+            assert_eq!(passed(&seen), [true, !enables], "{change}");
+            let limits = losses(&network, &bounds(&network));
+            assert_eq!(limits.may_be_lost(StreamIndex::at(1), 0), enables, "{change}");
+        }
+    }
+}
+
+/// INET's showcase of policing by token buckets: a client that sends 110 instead of 40 Mbit/s delays another one by tens of milliseconds; behind
+/// its meter it gets 40 Mbit/s, and the other one loses nothing and keeps a millisecond, which is proven.
+#[test]
+fn a_token_bucket_protects_normal_traffic_as_in_the_showcase_of_inet() {
+    let text = "allow: [port::overload, class::overload]
+vlans: {1: {tagged: all}}
+defaults: {rate: 100 Mbit/s, traffic-class-table: identity}
+nodes:
+  client1: {type: end-station}
+  client2: {type: end-station}
+  server: {type: end-station}
+  switch:
+    type: bridge
+    stream-filters: {stream-filter-instance-table: {0: {stream-handle: misbehaving, flow-meter-ref: 0}, 1: {stream-handle: normal, flow-meter-ref: 1}}}
+    flow-meters:
+      flow-meter-instance-table:
+        0: {committed-information-rate: 40 Mbit/s, committed-burst-size: 10 kB}
+        1: {committed-information-rate: 20 Mbit/s, committed-burst-size: 5 kB}
+links: [{between: [client1, switch]}, {between: [client2, switch]}, {between: [switch, server]}]
+run: {duration: 200 ms}
+streams:
+  - {name: misbehaving, talker: client1, listeners: server, priority: 0, payload: 1028 B, traffic: {type: poisson, mean-interval: 76 us}}
+  - {name: normal, talker: client2, listeners: server, priority: 0, payload: 528 B, deadline: 1 ms, traffic: {type: periodic, interval: 250 us}}
+";
+    let most = |seen: &Observation| seen.streams[1].listeners[0].delay.max().expect("frames").as_ps();
+    let (policed, seen) = run(text);
+    let bound = bounds(&policed).streams[1].listeners[0].delay.clone().expect("a bound");
+    assert!(most(&seen) <= bound.as_ps() && bound.as_ps() < 1_000_000_000, "{bound}");
+    assert!(!losses(&policed, &bounds(&policed)).may_be_lost(StreamIndex::at(1), 0));
+    assert_eq!(seen.streams[1].dropped, []);
+    // 10 kB and 5 octets a microsecond, in tagged frames of 1050 octets.
+    let passing = 10_000 + 5 * 200_000;
+    let delivered = seen.streams[0].delivered * 1_050;
+    assert!(delivered <= passing && delivered * 100 > passing * 97, "{delivered}");
+    let without = text.replace("flow-meter-ref: 0", "").replace(", flow-meter-ref: 1", "");
+    let seen = simulate(&network(&without), &mut Options::default());
+    assert!(most(&seen) > 10_000_000_000, "{}", most(&seen));
+}

@@ -172,7 +172,9 @@ impl<'n> Bridge<'n> {
 
     fn change(&mut self, at: u64, change: &FilterChange) {
         match change {
-            FilterChange::Blocked(filter, so) => self.blocked[*filter] = *so,
+            FilterChange::Blocked(filter, so) => {
+                self.blocked[*filter] = *so && self.filters.filters[*filter].config.blocks_on_oversize;
+            }
             FilterChange::Closed(gate, invalid, octets) => {
                 let gate = &mut self.gates[*gate];
                 gate.invalid_rx =
