@@ -9,6 +9,9 @@ use tautwire_workbench::{adversary, bounds};
 
 use crate::common::{bounded, broken_parts, contradictions, described, run, untold_losses};
 
+/// A seed behind gates that is tried first: its network shows a fault that few others show.
+const RARE: [u64; 1] = [1_689];
+
 /// Runs of the adversary for a row.
 const RUNS: u64 = 4;
 
@@ -56,7 +59,7 @@ fn frames_that_are_cut_behind_gates_keep_to_their_bounds() {
 #[test]
 fn faults_in_bounds_of_preemption_behind_gates_are_found() {
     for planted in PlantedFault::OF_CUTS_BEHIND_GATES {
-        let found = (0..cases(4_000)).find(|seed| {
+        let found = RARE.into_iter().chain(0..cases(4_000)).find(|seed| {
             let network = described(&random_preemption_behind_gates(*seed));
             !contradictions(&network, &bounds_with_fault(&network, Some(planted)), &run(&network)).is_empty()
         });
