@@ -114,6 +114,8 @@ pub(crate) struct ByInstants {
     pub(crate) hop: Terms,
     pub(crate) end_min: u64,
     pub(crate) end: u64,
+    /// Most frames of it in its queue at once.
+    pub(crate) waiting: u64,
     /// Its name in results; the formula of its bound, and where that is from.
     pub(crate) method: &'static str,
     pub(crate) formula: &'static str,

@@ -3,7 +3,8 @@
 //! A frame waits from its arrival at the queue to the start of its transmission. So the number of waiting frames of a
 //! stream is limited by its arrivals within the longest such wait; and the bits of all of a class together by the
 //! class's backlog. The most frames wait when the smallest do, each stream with as many as it may. A limit is compared
-//! at the moment at which a frame comes, the frame itself included. Time-triggered frames wait in buffers of their
+//! at the moment at which a frame comes, the frame itself included. Of frames whose instants are known, those of a
+//! stream that can be in the queue at once are counted. Time-triggered frames wait in buffers of their
 //! own.
 
 use tautwire_core::TrafficClass;
@@ -300,9 +301,11 @@ impl Analysis<'_> {
             let held = self.held(entry, self.passages[number as usize].hop_max)?;
             return u64::try_from(held / (u128::from(entry.wire_min()) * MICRO)).ok();
         }
-        let wait = self.wait_in_queue(number)?;
-        let lines = arriving.brought.promised.into_iter().chain(arriving.brought.shaped);
-        lines.map(|line| frames_of(line, wait, entry.wire_min())).min()
+        let by_curves = self.wait_in_queue(number).and_then(|wait| {
+            let lines = arriving.brought.promised.into_iter().chain(arriving.brought.shaped);
+            lines.map(|line| frames_of(line, wait, entry.wire_min())).min()
+        });
+        least(by_curves, self.by_instants(number as usize).map(|by_instants| by_instants.waiting))
     }
 }
 

@@ -4,7 +4,9 @@
 //! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
 
 use crate::common::{avionics, described, limit, network, run, untold_losses, without_cause};
-use tautwire_generate::{TdmaFailure, random_harts, random_host_stacks, random_tdma, seeds};
+use tautwire_generate::{
+    TdmaFailure, random_harts, random_host_stacks, random_scheduled, random_tdma, seeds,
+};
 use tautwire_workbench::network::{PortIndex, StreamIndex};
 use tautwire_workbench::{LimitKind, Network, losses};
 
@@ -42,6 +44,11 @@ fn no_frame_of_a_server_is_lost_that_must_not_be() {
 #[test]
 fn no_frame_of_a_station_is_lost_that_must_not_be() {
     search(150, |seed| described(&random_tdma(seed, TdmaFailure::Nothing)));
+}
+
+#[test]
+fn no_frame_at_a_known_instant_is_lost_that_must_not_be() {
+    search(100, |seed| described(&random_scheduled(seed)));
 }
 
 #[test]

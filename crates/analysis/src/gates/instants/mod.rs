@@ -252,6 +252,7 @@ impl<'a, 'network> Instants<'a, 'network> {
         Some(ByInstants {
             end_min: least(|frame| frame.released.latest),
             end: frames.iter().map(end).max()?,
+            waiting: self.waiting(frames),
             hop_min: least(|frame| frame.here.latest),
             hop,
             method: "release-instants",
@@ -260,6 +261,21 @@ impl<'a, 'network> Instants<'a, 'network> {
             source: "802.1Q-2022 8.6.8.4 and 8.6.9; Craciunas et al. 2016, with an earliest and a latest instant for each frame",
         })
         .filter(|_| entry.port != NONE)
+    }
+
+    /// Most of an entry's frames that have come to their queue and not started.
+    fn waiting(&self, frames: &[Frame]) -> u64 {
+        let count = frames.len();
+        let comes = |number: usize| {
+            let again = u64::try_from(number / count).ok()?.checked_mul(self.releases.period)?;
+            frames[number % count].queued.earliest.checked_add(again)
+        };
+        let until = |number: usize| {
+            let start = frames[number].start.latest;
+            let there = (number..).take_while(|next| comes(*next).is_some_and(|comes| comes <= start));
+            there.count() as u64
+        };
+        (0..count).map(until).max().unwrap_or(0)
     }
 
     /// Whether only long waits prevent a bound by curves: no frame of it is lost on its path.
