@@ -7,6 +7,7 @@
 
 mod admission;
 mod figures;
+mod gates;
 mod tightness;
 mod time_triggered;
 
@@ -52,6 +53,8 @@ fn main() {
     measure("bounds_1000x64_ms", "ms", &|| bounds_ms(1_000, 64, 9));
     measure("bounds_10000x1000_ms", "ms", &|| bounds_ms(10_000, 1_000, 5));
     measure("tt_schedule_1000x12_ms", "ms", &time_triggered::schedule_ms);
+    measure("gate_schedule_1000x8_ms", "ms", &|| gates::schedule_ms(8, 1_000, 9));
+    measure("gate_schedule_10000x200_ms", "ms", &|| gates::schedule_ms(200, 10_000, 3));
     if ["tt_run_1000x12_ms", "tt_jitter_1000x12_ns", "tt_precision_1000x12_ns"]
         .iter()
         .any(|name| name.starts_with(&only))

@@ -10,7 +10,7 @@ use tautwire_model::network::{
     AtsOrganisation, Delay, DeviceModel, Distribution, Grouping, SelectionAlgorithm, StagePosition,
 };
 use tautwire_model::{Loaded, Severity};
-use tautwire_workbench::{Scheduled, with_dispatch_points};
+use tautwire_workbench::{GateOptions, Scheduled, ScheduledGates, with_dispatch_points};
 
 /// A network without faults.
 #[pyclass(frozen, module = "tautwire._core")]
@@ -103,10 +103,19 @@ impl CoreNetwork {
         self.network.run.duration.as_ps()
     }
 
-    /// Dispatch points of the time-triggered links: JSON, and the description with them if it can be written.
-    fn schedule(&self, py: Python<'_>) -> PyResult<(String, Option<String>)> {
+    /// Offsets and gates of time-aware streams, or dispatch points of the time-triggered links: JSON, and the description with
+    /// them if it can be written.
+    #[pyo3(signature = (*, keep, precision))]
+    fn schedule(&self, py: Python<'_>, keep: bool, precision: &str) -> PyResult<(String, Option<String>)> {
+        let precision =
+            precision.parse().map_err(|_| PyValueError::new_err(format!("`{precision}` is no time")))?;
+        let options = GateOptions { precision, keep };
+        if let Some(found) = py.detach(|| ScheduledGates::find(&self.network, &options)) {
+            let found = found.map_err(|reasons| PyValueError::new_err(reasons.join("; ")))?;
+            return Ok((found.to_json().to_string(), found.written("schedule", &self.text)));
+        }
         let found = py.detach(|| Scheduled::find(&self.network));
-        let found = found.ok_or_else(|| PyValueError::new_err("no time-triggered virtual links"))?;
+        let found = found.ok_or_else(|| PyValueError::new_err("nothing to schedule"))?;
         let found = found.map_err(|faults| PyValueError::new_err(faults.join("; ")))?;
         let text = with_dispatch_points("schedule", &self.text, &found.network);
         Ok((found.to_json().to_string(), text))

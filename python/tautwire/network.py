@@ -220,20 +220,29 @@ class Network(Description):
         """The ATS scheduler instances of all bridges, with the streams that each holds."""
         return self.core().schedulers()
 
-    def schedule(self) -> tuple[dict[str, Any], Network | None]:
-        """Dispatch points of all time-triggered virtual links, and the network with them.
+    def schedule(self, *, keep: bool = False, precision: str = "0 s") -> tuple[dict[str, Any], Network | None]:
+        """Offsets and gates of all time-aware streams, or dispatch points of all time-triggered virtual links.
+
+        Parameters
+        ----------
+        keep
+            Whether offsets that time-aware streams state, and their windows, stay as they are.
+        precision
+            Greatest difference of two clocks for which windows of gates leave time.
 
         Returns
         -------
         tuple
-            The schedule (``verdict``, ``links`` with their ``points``, ``ports`` with the share of their time that
-            is in slots), and the network with the points in its description; None where they cannot be written into
-            it, as for links from a table.
+            The schedule, and the network with it in its description; None where it cannot be written there, as for
+            links from a table. Of time-aware streams: ``verdict``, ``streams`` with their ``offset_ps``, bounds and
+            whether they are proven, ``ports`` with their ``control_list``, and the least ``conflict`` if one was left
+            out. Of links: ``verdict``, ``links`` with their ``points``, ``ports`` with the share of their time that is
+            in slots.
 
         Raises
         ------
         UnknownNameError
-            The network has no time-triggered virtual links, or takes no schedule.
+            The network has nothing to schedule, or takes no schedule.
 
         Examples
         --------
@@ -250,9 +259,9 @@ class Network(Description):
         True
         """
         try:
-            found, text = self.core().schedule()
+            found, text = self.core().schedule(keep=keep, precision=precision)
         except ValueError as error:
-            raise UnknownNameError(str(error), code="time-triggered::none") from error
+            raise UnknownNameError(str(error), code="schedule::none") from error
         return json.loads(found), None if text is None else load_text(text, self.name)
 
 

@@ -44,7 +44,7 @@ pub(crate) enum Command {
     /// Admit or refuse streams, request by request, with reasons
     #[command(after_help = ADMIT_HELP)]
     Admit(Admit),
-    /// Find the dispatch points of time-triggered virtual links
+    /// Find offsets and gates of scheduled traffic, and dispatch points of time-triggered virtual links
     #[command(after_help = SCHEDULE_HELP)]
     Schedule(Schedule),
     /// Plan the slots of a TDMA cycle for the least worst-case round trip
@@ -274,19 +274,28 @@ Examples:
   tautwire schedule scenarios/to-be-scheduled.yaml --json | jq '.links[].points[0].offset_ps'
   tautwire schedule scenarios/to-be-scheduled.yaml --out scheduled.yaml
 
+Time-triggered virtual links get dispatch points. Time-aware streams get offsets, and the ports on
+their paths lists of gates; the bounds of the network with them are shown.
+
 Offsets in the description are ignored. Large sets are scheduled link by link. For small sets a
 complete search finds a schedule or proves that there is none. A checker with separate code verifies
 the margins of every schedule.
 
-Exit codes: 0 all links are scheduled, 1 some are not, 2 wrong input, 3 failure.";
+Exit codes: 0 all are scheduled, and gates proven, 1 some are not, 2 wrong input, 3 failure.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Schedule {
     #[command(flatten)]
     pub(crate) input: Input,
-    /// Write the description with the found offsets to this file
+    /// Write the description with the found offsets, and gates, to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Keep offsets that time-aware streams state, and their windows
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// Greatest difference of two clocks for which windows of gates leave time, with its unit
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) precision: Option<Duration>,
 }
 
 const PLAN_HELP: &str = "\

@@ -9,6 +9,7 @@ mod plan;
 mod report;
 mod run;
 mod schedule;
+mod schedule_gates;
 mod schema;
 mod tune;
 

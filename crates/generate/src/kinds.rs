@@ -5,15 +5,15 @@ use crate::{
     random_as6802_halves, random_as6802_thirds, random_cycles, random_gates, random_gptp, random_gptp_servo,
     random_harts, random_harts_admission, random_host_stacks, random_network, random_preemption,
     random_replication, random_responses, random_scheduled, random_stream_filters, random_stream_reservation,
-    random_tdma, random_tdma_slot_pairs, random_time_triggered, random_time_triggered_resets, random_traffic,
-    random_virtual_links, random_vlan_registration,
+    random_tdma, random_tdma_slot_pairs, random_time_aware, random_time_triggered,
+    random_time_triggered_resets, random_traffic, random_virtual_links, random_vlan_registration,
 };
 
 /// A kind of network: its name, and what draws one by a seed.
 pub type Kind = (&'static str, fn(u64) -> String);
 
 /// All of them.
-pub const KINDS: [Kind; 26] = [
+pub const KINDS: [Kind; 27] = [
     ("admission", random_admission),
     ("answers", random_responses),
     ("as6802", |seed| random_as6802(seed, As6802Failures::None)),
@@ -36,6 +36,7 @@ pub const KINDS: [Kind; 26] = [
     ("vlans", random_vlan_registration),
     ("gates", random_gates),
     ("scheduled", random_scheduled),
+    ("time-aware", random_time_aware),
     ("preemption", random_preemption),
     ("stream-filters", random_stream_filters),
     ("cycles", random_cycles),

@@ -18,7 +18,7 @@ const WINDOWS_MAX: u128 = 50_000_000;
 pub enum Fault {
     /// It has another number of flows, or a flow another number of hops.
     Shape,
-    /// The talker dispatches behind its period.
+    /// The talker dispatches outside of the range of its starts.
     BehindPeriod {
         /// Flow.
         flow: usize,
@@ -68,6 +68,17 @@ pub enum Fault {
         /// When the second begins.
         at: Duration,
     },
+    /// Two flows are in a queue at once in which each must be alone.
+    Shared {
+        /// Queue.
+        queue: usize,
+        /// The flow that comes first.
+        first: usize,
+        /// The flow that comes before the first one has left.
+        second: usize,
+        /// When it comes, counted from a period before zero.
+        at: Duration,
+    },
     /// A window reaches into what is kept for other traffic.
     InRoom {
         /// Link.
@@ -77,9 +88,9 @@ pub enum Fault {
         /// When the window begins.
         at: Duration,
     },
-    /// The common period of a link's flows is too long to be laid out: the link is not checked.
+    /// The common period of the flows of a link or queue is too long to be laid out: it is not checked.
     TooLong {
-        /// Link.
+        /// Link, or queue.
         link: usize,
     },
 }
@@ -88,7 +99,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Shape => write!(f, "not the flows and hops of the problem"),
-            Self::BehindPeriod { flow, hop } => write!(f, "flow {flow}, hop {hop}: behind the period"),
+            Self::BehindPeriod { flow, hop } => write!(f, "flow {flow}, hop {hop}: outside of its range"),
             Self::Apart { flow, hop } => write!(f, "flow {flow}, hop {hop}: apart from the first"),
             Self::TooEarly { flow, hop, ready } => write!(f, "flow {flow}, hop {hop}: before {ready}"),
             Self::HeldTooLong { flow, hop } => {
@@ -97,6 +108,9 @@ impl fmt::Display for Fault {
             Self::TooLate { flow, hop, latency } => write!(f, "flow {flow}, hop {hop}: latency {latency}"),
             Self::Overlap { link, first, second, at } => {
                 write!(f, "link {link}: flows {first} and {second} overlap at {at}")
+            }
+            Self::Shared { queue, first, second, at } => {
+                write!(f, "queue {queue}: flow {second} comes at {at}, before flow {first} has left")
             }
             Self::InRoom { link, flow, at } => write!(f, "link {link}: flow {flow} at {at} is in the room"),
             Self::TooLong { link } => write!(f, "link {link}: the common period is too long to be checked"),
@@ -118,8 +132,38 @@ pub fn check(problem: &Problem, schedule: &Schedule) -> Vec<Fault> {
         }
         check_way(problem, index, flow, dispatch, &mut faults);
     }
-    for link in 0..problem.links.len() {
-        check_link(problem, schedule, link, &mut faults);
+    let mut links = vec![Vec::new(); problem.links.len()];
+    let mut queues = vec![Vec::new(); problem.queues];
+    for (index, (flow, dispatch)) in problem.flows.iter().zip(&schedule.dispatch).enumerate() {
+        let Some(dispatch) = dispatch else { continue };
+        let period = u128::from(flow.period.as_ps());
+        for (hop, at) in flow.hops.iter().zip(dispatch) {
+            let at = u128::from(at.as_ps());
+            let end = at + u128::from(hop.window.as_ps());
+            links[hop.link].push(Laid { begin: at, end, flow: index, period });
+            let Some(queue) = hop.queue else { continue };
+            let comes = match hop.previous {
+                Some(previous) => {
+                    u128::from((dispatch[previous] + hop.ready.min).as_ps()) + period
+                        - u128::from(problem.precision.as_ps())
+                }
+                None => at + period - u128::from(queue.before.as_ps()),
+            };
+            let end = at + period + u128::from(queue.late.as_ps());
+            // A frame that leaves before it comes is a fault of its own.
+            queues[queue.queue].push(Laid { begin: comes, end: end.max(comes), flow: index, period });
+        }
+    }
+    for (link, windows) in links.iter().enumerate() {
+        check_link(problem, link, windows, &mut faults);
+    }
+    for (queue, stays) in queues.iter().enumerate() {
+        match laid_out(stays, None) {
+            Some((laid, common)) => check_overlaps(&laid, common, &mut faults, |first, second, at| {
+                Fault::Shared { queue, first, second, at }
+            }),
+            None => faults.push(Fault::TooLong { link: queue }),
+        }
     }
     faults
 }
@@ -133,7 +177,7 @@ fn check_way(problem: &Problem, index: usize, flow: &Flow, dispatch: &[Duration]
         let mut latency = hop.arrival.max;
         match hop.previous {
             None => {
-                if *at >= flow.period {
+                if *at < flow.start.min || *at > flow.start.max {
                     faults.push(Fault::BehindPeriod { flow: flow_index, hop: hop_index });
                 }
                 if *at != dispatch[0] {
@@ -147,7 +191,8 @@ fn check_way(problem: &Problem, index: usize, flow: &Flow, dispatch: &[Duration]
                 if *at < ready {
                     faults.push(Fault::TooEarly { flow: flow_index, hop: hop_index, ready });
                 }
-                if *at + problem.precision > next {
+                let late = hop.queue.map_or(Duration::ZERO, |queue| queue.late);
+                if *at + late + problem.precision > next {
                     faults.push(Fault::HeldTooLong { flow: flow_index, hop: hop_index });
                 }
                 talker.push(talker[previous]);
@@ -161,44 +206,43 @@ fn check_way(problem: &Problem, index: usize, flow: &Flow, dispatch: &[Duration]
     }
 }
 
-/// A window laid out on a link.
+/// A window laid out on a link, or a stay in a queue.
+#[derive(Clone, Copy)]
 struct Laid {
     begin: u128,
     end: u128,
     flow: usize,
+    period: u128,
 }
 
-fn check_link(problem: &Problem, schedule: &Schedule, link: usize, faults: &mut Vec<Fault>) {
-    let windows: Vec<(usize, u128, u128, u128)> = problem
-        .flows
-        .iter()
-        .zip(&schedule.dispatch)
-        .enumerate()
-        .filter_map(|(index, (flow, dispatch))| {
-            let hop = flow.hops.iter().position(|hop| hop.link == link)?;
-            let at = dispatch.as_ref()?[hop];
-            let ps = |span: Duration| u128::from(span.as_ps());
-            Some((index, ps(at), ps(flow.hops[hop].window), ps(flow.period)))
-        })
-        .collect();
-    let room = problem.links[link].room;
-    let mut periods = windows.iter().map(|window| window.3).chain(room.map(|room| room.cycle.as_ps().into()));
-    let common = periods.try_fold(1, common_multiple);
-    let count = |common: u128| windows.iter().map(|window| common / window.3).sum::<u128>();
-    let Some(common) = common.filter(|common| count(*common) <= WINDOWS_MAX) else {
+fn check_link(problem: &Problem, link: usize, windows: &[Laid], faults: &mut Vec<Fault>) {
+    let Some((laid, common)) = laid_out(windows, problem.links[link].room.map(|room| room.cycle)) else {
         faults.push(Fault::TooLong { link });
         return;
     };
+    check_room(problem, link, &laid, faults);
+    check_overlaps(&laid, common, faults, |first, second, at| Fault::Overlap { link, first, second, at });
+}
+
+/// All windows of a common period in order, and that period; none if it is too long.
+fn laid_out(windows: &[Laid], cycle: Option<Duration>) -> Option<(Vec<Laid>, u128)> {
+    let mut periods: Vec<u128> = windows.iter().map(|window| window.period).collect();
+    periods.extend(cycle.map(|cycle| u128::from(cycle.as_ps())));
+    periods.sort_unstable();
+    periods.dedup();
+    let common = periods.into_iter().try_fold(1, common_multiple)?;
+    if windows.iter().map(|window| common / window.period).sum::<u128>() > WINDOWS_MAX {
+        return None;
+    }
     let mut laid: Vec<Laid> = Vec::new();
-    for (flow, at, length, period) in windows {
-        for turn in 0..common / period {
-            let begin = (at + turn * period) % common;
-            laid.push(Laid { begin, end: begin + length, flow });
+    for window in windows {
+        for turn in 0..common / window.period {
+            let begin = (window.begin + turn * window.period) % common;
+            laid.push(Laid { begin, end: begin + (window.end - window.begin), ..*window });
         }
     }
     laid.sort_by_key(|window| (window.begin, window.flow));
-    check_room(problem, link, &laid, faults);
-    check_overlaps(link, &laid, common, faults);
+    Some((laid, common))
 }
 
 fn check_room(problem: &Problem, link: usize, laid: &[Laid], faults: &mut Vec<Fault>) {
@@ -212,13 +256,18 @@ fn check_room(problem: &Problem, link: usize, laid: &[Laid], faults: &mut Vec<Fa
     }
 }
 
-fn check_overlaps(link: usize, laid: &[Laid], common: u128, faults: &mut Vec<Fault>) {
+fn check_overlaps(
+    laid: &[Laid],
+    common: u128,
+    faults: &mut Vec<Fault>,
+    fault: impl Fn(usize, usize, Duration) -> Fault,
+) {
     // The window that ends last so far; the last of all reaches into the next common period.
     let Some(last) = laid.iter().max_by_key(|window| window.end) else { return };
     let (mut end, mut flow) = (last.end.saturating_sub(common), last.flow);
     for window in laid {
         if window.begin < end {
-            faults.push(Fault::Overlap { link, first: flow, second: window.flow, at: shown(window.begin) });
+            faults.push(fault(flow, window.flow, shown(window.begin)));
         }
         if window.end > end {
             (end, flow) = (window.end, window.flow);

@@ -39,8 +39,15 @@ impl Differences {
         self.at_most(from, to, upper) && self.at_most(to, from, -lower)
     }
 
-    /// Adds *x_to − x_from ≤ limit*.
-    fn at_most(&mut self, from: usize, to: usize, limit: i64) -> bool {
+    /// Adds *x_to − x_from ≥ limit*; false if the limits contradict each other then.
+    #[must_use]
+    pub(crate) fn at_least(&mut self, from: usize, to: usize, limit: i64) -> bool {
+        self.at_most(to, from, -limit)
+    }
+
+    /// Adds *x_to − x_from ≤ limit*; false if the limits contradict each other then.
+    #[must_use]
+    pub(crate) fn at_most(&mut self, from: usize, to: usize, limit: i64) -> bool {
         if limit >= self.most(from, to) {
             return true;
         }

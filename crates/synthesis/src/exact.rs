@@ -2,16 +2,17 @@
 //!
 //! Unknowns are the dispatch instants, in picoseconds. What a frame needs from hop to hop is a limit of a difference.
 //! Two windows of one link, of periods *T* and *P*, never overlap if for an integer *k* *W₁ + k·g ≤ x₂ − x₁ ≤ k·g + g
-//! − W₂* with g = gcd(T, P). The search chooses a *k* for every pair of windows, the pair with the fewest left first.
-//! Every choice is a set of differences that [`Differences`] decides exactly, and the differences are limited, so the
-//! choices are finitely many: the search is complete.
+//! − W₂* with g = gcd(T, P). Stays in one queue are such windows, too; their ends belong to different instants. The
+//! search chooses a *k* for every pair of windows, the pair with the fewest left first. Every choice is a set of
+//! differences that [`Differences`] decides exactly, and the differences are limited, so the choices are finitely many:
+//! the search is complete.
 
 use tautwire_units::Duration;
 
 use crate::differences::Differences;
 use crate::occupancy::gcd;
 use crate::problem::Problem;
-use crate::schedule::Schedule;
+use crate::schedule::{Kept, Schedule};
 
 /// How a complete search ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,11 +31,20 @@ pub enum Outcome {
 /// If the problem is not sound: [`Problem::assert_sound`].
 #[must_use]
 pub fn exact(problem: &Problem, steps_max: u64) -> Outcome {
+    exact_with(problem, &Kept::default(), steps_max)
+}
+
+/// The same with flows that stay where they are.
+///
+/// # Panics
+/// As [`exact`].
+#[must_use]
+pub fn exact_with(problem: &Problem, kept: &Kept, steps_max: u64) -> Outcome {
     problem.assert_sound();
     if (0..problem.links.len()).any(|link| overloaded(problem, link)) {
         return Outcome::Impossible;
     }
-    let Some((differences, pairs)) = constraints(problem) else {
+    let Some((differences, pairs)) = constraints(problem, kept) else {
         return Outcome::Impossible;
     };
     let mut search = Search { pairs, steps: steps_max };
@@ -67,29 +77,63 @@ fn overloaded(problem: &Problem, link: usize) -> bool {
     taken.is_none_or(|taken| taken > common)
 }
 
-/// *lower + k·period ≤ x_to − x_from ≤ upper + k·period* for an integer *k*.
+/// An instant of a variable, and a time after it.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    variable: usize,
+    after: i64,
+}
+
+/// From a mark to another one, every period.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    begin: Mark,
+    end: Mark,
+    period: u64,
+}
+
+/// *first.end + k·period ≤ second.begin* and *second.end ≤ first.begin + (k + 1)·period* for an integer *k*.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
-    from: usize,
-    to: usize,
-    lower: i64,
-    upper: i64,
+    first: Window,
+    second: Window,
     period: i64,
 }
 
 impl Pair {
     /// First and last *k* that the differences leave.
     fn range(&self, differences: &Differences) -> (i64, i64) {
-        let first = (differences.least(self.from, self.to) - self.upper).div_euclid(self.period);
-        let exact = (differences.least(self.from, self.to) - self.upper).rem_euclid(self.period) == 0;
-        let last = (differences.most(self.from, self.to) - self.lower).div_euclid(self.period);
-        (if exact { first } else { first + 1 }, last)
+        let ((from, to, upper), (low_from, low_to, lower)) = (self.upper(), self.lower());
+        let beyond = differences.least(from, to) - upper;
+        let exact = beyond.rem_euclid(self.period) == 0;
+        let first = beyond.div_euclid(self.period) + i64::from(!exact);
+        let last = (differences.most(low_from, low_to) - lower).div_euclid(self.period);
+        (first, last)
+    }
+
+    /// Variables and the least difference from one to the other, for *k* = 0.
+    fn lower(&self) -> (usize, usize, i64) {
+        let (from, to) = (self.first.end, self.second.begin);
+        (from.variable, to.variable, from.after - to.after)
+    }
+
+    /// The same with the greatest.
+    fn upper(&self) -> (usize, usize, i64) {
+        let (from, to) = (self.first.begin, self.second.end);
+        (from.variable, to.variable, from.after - to.after + self.period)
+    }
+
+    fn is_held(&self, differences: &Differences, k: i64) -> bool {
+        let ((from, to, upper), (low_from, low_to, lower)) = (self.upper(), self.lower());
+        let shift = k * self.period;
+        differences.least(low_from, low_to) >= lower + shift && differences.most(from, to) <= upper + shift
     }
 
     #[must_use]
     fn hold(&self, differences: &mut Differences, k: i64) -> bool {
+        let ((from, to, upper), (low_from, low_to, lower)) = (self.upper(), self.lower());
         let shift = k * self.period;
-        differences.between(self.from, self.to, self.lower + shift, self.upper + shift)
+        differences.at_most(from, to, upper + shift) && differences.at_least(low_from, low_to, lower + shift)
     }
 }
 
@@ -99,14 +143,14 @@ fn signed(span: Duration) -> i64 {
 
 /// The problem in differences: variable 0 is the instant zero, the others are the hops in order. None if
 /// they contradict each other at once.
-fn constraints(problem: &Problem) -> Option<(Differences, Vec<Pair>)> {
-    let mut variables = vec![Vec::new(); problem.links.len()];
+fn constraints(problem: &Problem, kept: &Kept) -> Option<(Differences, Vec<Pair>)> {
+    let mut windows = vec![Vec::new(); problem.links.len()];
+    let mut stays = vec![Vec::new(); problem.queues];
     let hops: usize = problem.flows.iter().map(|flow| flow.hops.len()).sum();
     let mut differences = Differences::new(hops + 1);
     let mut pairs = Vec::new();
     let mut next = 1;
-    for flow in &problem.flows {
-        let period = signed(flow.period);
+    for (number, flow) in problem.flows.iter().enumerate() {
         for (index, hop) in flow.hops.iter().enumerate() {
             let variable = next + index;
             let held = match (hop.previous, flow.after(index, problem.precision)) {
@@ -116,7 +160,7 @@ fn constraints(problem: &Problem) -> Option<(Differences, Vec<Pair>)> {
                 }
                 _ => {
                     // By all its ports at once.
-                    differences.between(0, variable, 0, period - 1)
+                    differences.between(0, variable, signed(flow.start.min), signed(flow.start.max))
                         && differences.between(next, variable, 0, 0)
                 }
             };
@@ -125,50 +169,59 @@ fn constraints(problem: &Problem) -> Option<(Differences, Vec<Pair>)> {
                 let root = next + flow.root(index);
                 most >= 0 && differences.between(root, variable, 0, most)
             });
-            if !held || !in_time || hop.window > flow.period {
+            let is_kept = kept.get(&number).is_none_or(|at| {
+                let at = signed(at[index]);
+                differences.between(0, variable, at, at)
+            });
+            if !held || !in_time || !is_kept || hop.window > flow.period {
                 return None;
             }
-            let window = Window { variable, period: flow.period, length: hop.window };
+            let mark = |variable: usize, after: i64| Mark { variable, after };
+            let (begin, end) = (mark(variable, 0), mark(variable, signed(hop.window)));
+            let window = Window { begin, end, period: flow.period.as_ps() };
             if let Some(room) = problem.links[hop.link].room.filter(|room| !room.length.is_zero()) {
-                // As a window of its own that begins `length` before zero.
-                let common = signed(Duration::from_ps(gcd(room.cycle.as_ps(), flow.period.as_ps())));
-                let upper = common - signed(room.length) - signed(hop.window);
-                pairs.push(Pair { from: 0, to: variable, lower: 0, upper, period: common });
+                let room = Window {
+                    begin: mark(0, -signed(room.length)),
+                    end: mark(0, 0),
+                    period: room.cycle.as_ps(),
+                };
+                pairs.push(room.clear_of(&window));
             }
-            pairs.extend(variables[hop.link].iter().map(|other: &Window| other.clear_of(&window)));
-            variables[hop.link].push(window);
+            pairs.extend(windows[hop.link].iter().map(|other: &Window| other.clear_of(&window)));
+            windows[hop.link].push(window);
+            if let Some(queue) = hop.queue {
+                let begin = match hop.previous {
+                    Some(previous) => {
+                        mark(next + previous, signed(hop.ready.min) - signed(problem.precision))
+                    }
+                    None => mark(variable, -signed(queue.before)),
+                };
+                if hop.previous.is_none() && queue.before + queue.late > flow.period {
+                    return None;
+                }
+                let stay = Window { begin, end: mark(variable, signed(queue.late)), ..window };
+                pairs.extend(stays[queue.queue].iter().map(|other: &Window| other.clear_of(&stay)));
+                stays[queue.queue].push(stay);
+            }
         }
         next += flow.hops.len();
     }
-    if pairs.iter().any(|pair| pair.upper < pair.lower) {
-        return None;
-    }
-    // Without rooms nothing is tied to zero, and any schedule can be turned until one flow starts there.
+    // Without rooms and required offsets nothing is tied to zero, and any schedule can be turned until one flow starts there.
     let tied = problem.links.iter().any(|link| link.room.is_some_and(|room| !room.length.is_zero()));
-    if !tied && hops > 0 && !differences.between(0, 1, 0, 0) {
-        return None;
+    let tied = tied || !kept.is_empty() || problem.flows.iter().any(|flow| !flow.starts_anywhere());
+    if !tied && let Some(first) = problem.flows.iter().find(|flow| !flow.hops.is_empty()) {
+        let start = signed(first.start.min);
+        if !differences.between(0, 1, start, start) {
+            return None;
+        }
     }
     Some((differences, pairs))
 }
 
-/// A hop's window on its link.
-#[derive(Clone, Copy, Debug)]
-struct Window {
-    variable: usize,
-    period: Duration,
-    length: Duration,
-}
-
 impl Window {
     fn clear_of(&self, other: &Self) -> Pair {
-        let common = Duration::from_ps(gcd(self.period.as_ps(), other.period.as_ps()));
-        Pair {
-            from: self.variable,
-            to: other.variable,
-            lower: signed(self.length),
-            upper: signed(common) - signed(other.length),
-            period: signed(common),
-        }
+        let common = Duration::from_ps(gcd(self.period, other.period));
+        Pair { first: *self, second: *other, period: signed(common) }
     }
 }
 
@@ -221,10 +274,7 @@ impl Search {
                     }
                     continue;
                 }
-                let shift = first * pair.period;
-                let held = differences.least(pair.from, pair.to) >= pair.lower + shift
-                    && differences.most(pair.from, pair.to) <= pair.upper + shift;
-                if !held {
+                if !pair.is_held(differences, first) {
                     changed = true;
                     if !pair.hold(differences, first) {
                         return None;

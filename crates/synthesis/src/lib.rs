@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  Network ─► network.rs ─► Problem, and back: dispatch points of every hop
+//!         └─► gates/     ─► Problem, and back: offsets of talkers, lists of gates
 //!
 //!  Problem ─┬─► first_fit.rs  large sets: quick, may leave flows out ──┬─► Schedule ─► check.rs
 //!  problem.rs│   (occupancy.rs)                                         │   schedule.rs  (other code)
@@ -15,9 +16,11 @@
 //! bounds of the traffic in between (`analysis`). Slots of a TDMA cycle are planned apart: [`tdma_slots`].
 
 mod check;
+mod conflict;
 mod differences;
 mod exact;
 mod first_fit;
+mod gates;
 mod intervals;
 mod network;
 mod occupancy;
@@ -26,8 +29,10 @@ mod schedule;
 pub mod tdma_slots;
 
 pub use check::{Fault, check};
-pub use exact::{Outcome, exact};
-pub use first_fit::{Placement, first_fit};
+pub use conflict::FlowConflict;
+pub use exact::{Outcome, exact, exact_with};
+pub use first_fit::{Placement, first_fit, first_fit_with};
+pub use gates::{GateOptions, GateSchedule, Gated, schedule_gates};
 pub use network::{Described, NetworkSchedule, Verdict, schedule};
-pub use problem::{Flow, Hop, Link, Problem, Room};
-pub use schedule::{AcceptanceWindow, Schedule};
+pub use problem::{Flow, Hop, InQueue, Link, Problem, Room};
+pub use schedule::{AcceptanceWindow, Kept, Schedule};

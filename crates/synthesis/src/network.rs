@@ -19,9 +19,9 @@ use crate::problem::{Flow, Hop, Link, Problem, Room};
 use crate::schedule::Schedule;
 
 /// Steps that the complete search may take where first fit leaves flows out.
-const STEPS_MAX: u64 = 20_000;
+pub(crate) const STEPS_MAX: u64 = 20_000;
 /// Most hops that the complete search is tried with.
-const HOPS_MAX: usize = 60;
+pub(crate) const HOPS_MAX: usize = 60;
 
 /// A network's links as a problem.
 #[derive(Clone, Debug)]
@@ -110,6 +110,7 @@ fn flow(
             arrival: range(timing.to_end(stream, number)),
             ready: previous
                 .map_or_else(DelayRange::default, |previous| range(timing.to_buffer(stream, previous))),
+            queue: None,
         }
     };
     let waits = match link.release {
@@ -121,6 +122,7 @@ fn flow(
         name: stream.name.clone(),
         period: link.period,
         deadline: stream.deadline.map(|deadline| deadline.saturating_sub(waits)),
+        start: DelayRange { min: Duration::ZERO, max: link.period - Duration::from_ps(1) },
         hops: stream.hops.iter().enumerate().map(hop).collect(),
     }
 }

@@ -13,6 +13,8 @@ pub struct Problem {
     pub precision: Duration,
     /// Links, one direction each.
     pub links: Vec<Link>,
+    /// Number of queues that hold one flow's frame at a time.
+    pub queues: usize,
     /// Flows.
     pub flows: Vec<Flow>,
 }
@@ -44,8 +46,21 @@ pub struct Flow {
     pub period: Duration,
     /// Most time from the dispatch at the talker to the last bit at each listener; none: no requirement.
     pub deadline: Option<Duration>,
+    /// Least and greatest dispatch instant at the talker, less than a period apart.
+    pub start: DelayRange,
     /// Its tree; a hop comes after the hop before it. No two hops are of one link.
     pub hops: Vec<Hop>,
+}
+
+/// The use of a queue by a hop: from the earliest instant at which the frame may come to it until its latest start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InQueue {
+    /// The queue, below [`Problem::queues`].
+    pub queue: usize,
+    /// How long before the dispatch the frame may come, at the talker; behind it, that follows from the hop before.
+    pub before: Duration,
+    /// How long after the dispatch it starts at the latest, above zero.
+    pub late: Duration,
 }
 
 /// The passage of a flow through one link.
@@ -64,14 +79,16 @@ pub struct Hop {
     /// From the dispatch instant of the hop before until the frame can be dispatched here, without the
     /// difference of the two clocks; zero at the talker.
     pub ready: DelayRange,
+    /// The queue in which it must be alone, if it must.
+    pub queue: Option<InQueue>,
 }
 
 impl Problem {
     /// Stops at a problem that makes no sense: a fault of the caller.
     ///
     /// # Panics
-    /// If a period or a window is zero, a hop names a link or a hop that is not there or comes later, a flow passes a
-    /// link twice, or a room is longer than its cycle.
+    /// If a period or a window is zero, starts are a period apart or more, a hop names a link, a queue or a hop that is
+    /// not there or comes later, a flow passes a link twice, or a room is longer than its cycle.
     pub fn assert_sound(&self) {
         for link in &self.links {
             if let Some(room) = link.room {
@@ -80,9 +97,16 @@ impl Problem {
         }
         for flow in &self.flows {
             assert!(!flow.period.is_zero(), "{}: a period is above zero", flow.name);
+            let start = flow.start;
+            let fits = start.min <= start.max && start.max - start.min < flow.period;
+            assert!(fits, "{}: range of its start", flow.name);
             for (index, hop) in flow.hops.iter().enumerate() {
                 assert!(hop.link < self.links.len(), "{}: a hop's link is there", flow.name);
                 assert!(!hop.window.is_zero(), "{}: a window is above zero", flow.name);
+                let queue = hop.queue.is_none_or(|queue| {
+                    queue.queue < self.queues && !queue.late.is_zero() && queue.before <= flow.period
+                });
+                assert!(queue, "{}: a hop's queue", flow.name);
                 assert!(hop.previous.is_none_or(|previous| previous < index), "{}: order of hops", flow.name);
                 let twice = flow.hops[..index].iter().any(|other| other.link == hop.link);
                 assert!(hop.ready.min <= hop.ready.max, "{}: a least is not above its most", flow.name);
@@ -111,8 +135,33 @@ impl Flow {
     pub fn after(&self, hop: usize, precision: Duration) -> Option<DelayRange> {
         let at = &self.hops[hop];
         at.previous?;
-        let max = (at.ready.min + self.period).saturating_sub(precision);
+        let late = at.queue.map_or(Duration::ZERO, |queue| queue.late);
+        let max = (at.ready.min + self.period).saturating_sub(precision + late);
         Some(DelayRange { min: at.ready.max + precision, max })
+    }
+
+    /// Begin, counted from a period before zero, and length of the stay of a hop's frame in a queue where it is alone.
+    pub(crate) fn stay(
+        &self,
+        hop: usize,
+        precision: Duration,
+        dispatch: &[u64],
+    ) -> Option<(usize, u64, u64)> {
+        let at = &self.hops[hop];
+        let queue = at.queue?;
+        let end = dispatch[hop] + queue.late.as_ps() + self.period.as_ps();
+        let begin = match at.previous {
+            Some(previous) => {
+                dispatch[previous] + at.ready.min.as_ps() + self.period.as_ps() - precision.as_ps()
+            }
+            None => dispatch[hop] + self.period.as_ps() - queue.before.as_ps(),
+        };
+        Some((queue.queue, begin, end - begin))
+    }
+
+    /// Whether any instant of the period may be its start.
+    pub(crate) fn starts_anywhere(&self) -> bool {
+        self.start.max - self.start.min + Duration::from_ps(1) == self.period
     }
 
     /// The latency of a listener behind `hop`, less the difference of the dispatch instants here and at the talker.

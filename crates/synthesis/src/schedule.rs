@@ -1,8 +1,13 @@
 //! Dispatch instants of every hop, and what follows from them.
 
+use std::collections::BTreeMap;
+
 use tautwire_units::Duration;
 
 use crate::problem::Problem;
+
+/// Dispatch instants that stay as they are, by flow.
+pub type Kept = BTreeMap<usize, Vec<Duration>>;
 
 /// When each frame leaves each port.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -18,6 +18,7 @@
 
 mod adversary;
 mod central;
+mod gate_schedule;
 mod granted;
 mod harts_test;
 mod late;
@@ -33,6 +34,7 @@ pub use adversary::{
     ADVERSARY_RUNS, Adversary, Choices, ChoicesDocument, ClockChoice, FoundRow, RowDocument, StreamChoice,
     adversary,
 };
+pub use gate_schedule::{ScheduledGates, ScheduledPort, ScheduledStream};
 pub use scenario::{OtherRun, Scenario};
 pub use schedule::{Scheduled, ScheduledLink};
 pub use slot_document::{AnswerLine, PairLine, SlotDocument, SlotLine};
@@ -56,7 +58,7 @@ pub use tautwire_report::{
     virtual_link,
 };
 pub use tautwire_sim::{Driver, HartsTest, Observation, Options, Progress, StreamPart};
-pub use tautwire_synthesis::Verdict as ScheduleVerdict;
+pub use tautwire_synthesis::{GateOptions, Verdict as ScheduleVerdict};
 pub use tautwire_units::{Duration, ParseUnitError};
 
 /// Runs a network.

@@ -1,11 +1,13 @@
-//! `tautwire schedule`: dispatch points of time-triggered virtual links.
+//! `tautwire schedule`: dispatch points of time-triggered virtual links; offsets and gates of time-aware streams.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-use tautwire_workbench::{Network, ScheduleVerdict, Scheduled, with_dispatch_points};
+use tautwire_workbench::{
+    GateOptions, Network, ScheduleVerdict, Scheduled, ScheduledGates, with_dispatch_points,
+};
 
-use super::{load, message};
+use super::{load, message, schedule_gates};
 use crate::args::Schedule;
 use crate::exit::Exit;
 use crate::terminal::Terminal;
@@ -14,9 +16,13 @@ use crate::{diagnostics, output};
 pub(super) fn run(arguments: &Schedule) -> Result<Exit, Exit> {
     let path = &arguments.input.path;
     let network = network(path)?;
+    let options = GateOptions { precision: arguments.precision.unwrap_or_default(), keep: arguments.keep };
+    if let Some(found) = ScheduledGates::find(&network, &options) {
+        return schedule_gates::show(arguments, found);
+    }
     let Some(found) = Scheduled::find(&network) else {
         message(&format!(
-            "{}: no time-triggered virtual links: give streams a `time-triggered:`",
+            "{}: nothing to schedule: give streams a `time-aware:`, or a `time-triggered:`",
             path.display()
         ));
         return Err(Exit::WrongInput);
@@ -30,24 +36,7 @@ pub(super) fn run(arguments: &Schedule) -> Result<Exit, Exit> {
         Exit::DeadlineMissed
     })?;
     if let Some(place) = &arguments.out {
-        let name = path.display().to_string();
-        // Of this file alone: what it names stays where it is.
-        let own = std::fs::read_to_string(path).map_err(|error| {
-            message(&format!("cannot read {name}: {error}"));
-            Exit::WrongInput
-        })?;
-        let Some(text) = with_dispatch_points(&name, &own, &found.network) else {
-            message(&format!(
-                "{}: the links are described in a table or by an alias, not in this text; use --json",
-                path.display()
-            ));
-            return Err(Exit::WrongInput);
-        };
-        std::fs::write(place, text).map_err(|error| {
-            message(&format!("cannot write {}: {error}", place.display()));
-            Exit::Failure
-        })?;
-        message(&format!("description with its schedule in {}", place.display()));
+        write(path, place, |name, text| with_dispatch_points(name, text, &found.network))?;
     }
     let text = if arguments.input.json { format!("{:#}\n", found.to_json()) } else { table(&found) };
     output::result(&text)?;
@@ -55,6 +44,32 @@ pub(super) fn run(arguments: &Schedule) -> Result<Exit, Exit> {
         ScheduleVerdict::Scheduled => Exit::Holds,
         ScheduleVerdict::Impossible | ScheduleVerdict::LeftOut => Exit::DeadlineMissed,
     })
+}
+
+/// Writes the description with its schedule.
+pub(super) fn write(
+    path: &Path,
+    place: &Path,
+    scheduled: impl Fn(&str, &str) -> Option<String>,
+) -> Result<(), Exit> {
+    let name = path.display().to_string();
+    // Of this file alone: what it names stays where it is.
+    let own = std::fs::read_to_string(path).map_err(|error| {
+        message(&format!("cannot read {name}: {error}"));
+        Exit::WrongInput
+    })?;
+    let Some(text) = scheduled(&name, &own) else {
+        message(&format!(
+            "{name}: the streams or ports are described in a table or by an alias, not in this text; use --json"
+        ));
+        return Err(Exit::WrongInput);
+    };
+    std::fs::write(place, text).map_err(|error| {
+        message(&format!("cannot write {}: {error}", place.display()));
+        Exit::Failure
+    })?;
+    message(&format!("description with its schedule in {}", place.display()));
+    Ok(())
 }
 
 /// The network of a description, its faults shown; that links have no schedule yet is none here.
@@ -88,23 +103,8 @@ fn table(found: &Scheduled) -> String {
             rows.push([first(&stream.name), first(&period), from, offset.to_string(), first(&latency)]);
         }
     }
-    let mut text = String::new();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..5).map(width).collect();
-    for row in &rows {
-        let mut line = String::new();
-        for (column, cell) in row.iter().enumerate() {
-            let pad = widths[column];
-            // Times to the right.
-            let _ = if matches!(column, 0 | 2) {
-                write!(line, "{cell:<pad$}  ")
-            } else {
-                write!(line, "{cell:>pad$}  ")
-            };
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
+    // Times to the right.
+    let mut text = aligned(&rows, |column| matches!(column, 0 | 2));
     let busiest = found.loads.iter().max_by_key(|(_, ppm)| *ppm);
     if let Some((port, ppm)) = busiest {
         let port = &network.ports[port.index()];
@@ -132,5 +132,23 @@ fn table(found: &Scheduled) -> String {
             )
         }
     };
+    text
+}
+
+/// Rows as text, some columns to the left and all others to the right.
+pub(super) fn aligned<const N: usize>(rows: &[[String; N]], is_left: impl Fn(usize) -> bool) -> String {
+    let mut text = String::new();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..N).map(width).collect();
+    for row in rows {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            let pad = widths[column];
+            let _ =
+                if is_left(column) { write!(line, "{cell:<pad$}  ") } else { write!(line, "{cell:>pad$}  ") };
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
     text
 }

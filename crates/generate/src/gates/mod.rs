@@ -7,6 +7,7 @@
 mod corrected;
 mod list;
 mod scheduled;
+mod time_aware;
 
 use std::fmt::Write as _;
 
@@ -15,6 +16,7 @@ use crate::{Dice, grain};
 pub use corrected::random_corrected_gates;
 use list::List;
 pub use scheduled::random_scheduled;
+pub use time_aware::random_time_aware;
 
 /// A class that streams use.
 struct Class {

@@ -317,6 +317,7 @@ fn stream(
         time_triggered: None,
         replication: None,
         stack: None,
+        time_aware: None,
         datagrams: None,
     });
     Some(number)

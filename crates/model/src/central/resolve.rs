@@ -330,6 +330,7 @@ fn frames(
         time_triggered: None,
         replication: None,
         stack: None,
+        time_aware: None,
         datagrams: None,
     }
 }

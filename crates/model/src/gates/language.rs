@@ -57,6 +57,19 @@ pub(crate) static GATE_PARAMETER_TABLE: Shape = Shape {
     ],
 };
 
+pub(crate) static TIME_AWARE: Shape = Shape {
+    name: "a time-aware talker",
+    about: "Requirements on the `offset` of periodic traffic that is to be scheduled (802.1Qcc, TSpecTimeAware).",
+    keys: &[&[
+        key("earliest-transmit-offset", Kind::Duration, "Least offset.").or("0 s"),
+        key(
+            "latest-transmit-offset",
+            Kind::Duration,
+            "Greatest offset; by default any that is below the interval.",
+        ),
+    ]],
+};
+
 const ENTRIES: Kind = Kind::List(1, MANY, &Kind::Object(&ENTRY));
 
 /// The list; a change must have it.

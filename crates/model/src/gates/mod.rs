@@ -6,17 +6,20 @@
 pub(crate) mod check;
 pub(crate) mod language;
 pub(crate) mod resolve;
+mod scheduled_text;
 mod without_effect;
 
 use tautwire_core::gates::GatesConfig;
 pub use tautwire_core::gates::{
     CycleTime, Entry, GateParameters, GatedCredit, GuardPolicy, OpenInterval, Openings, Operation,
 };
-use tautwire_units::{BitRate, Bytes, Duration};
+use tautwire_units::{BitRate, Bytes, Duration, Instant};
 
 use crate::blocks::Block;
 use crate::frame::frame_length;
-use crate::network::{Network, PortIndex, TimelineAction, TimelineEvent, TransmissionSelection};
+use crate::network::{
+    Network, PortIndex, StreamIndex, TimelineAction, TimelineEvent, Traffic, TransmissionSelection,
+};
 
 /// What the description's stages know of it.
 pub(crate) static BLOCK: Block = Block {
@@ -66,6 +69,15 @@ pub struct GateLimits {
     pub cycle: Option<CycleTime>,
 }
 
+/// Requirements on the offset at which a talker releases the frames of a stream (802.1Qcc, TSpecTimeAware).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeAware {
+    /// Least offset.
+    pub earliest: Duration,
+    /// Greatest offset, below the interval.
+    pub latest: Duration,
+}
+
 /// The clock that the gates of a node follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GateClock {
@@ -75,6 +87,30 @@ pub enum GateClock {
     Gptp,
     /// Network time of AS6802, or of clocks that are corrected to a stated precision.
     NetworkTime,
+}
+
+/// Open gates, with nothing stated.
+impl Default for PortGates {
+    fn default() -> Self {
+        Self {
+            admin_gate_states: u8::MAX,
+            parameters: GateParameters {
+                control_list: Vec::new(),
+                base_time: Instant::ZERO,
+                cycle_time: CycleTime::new(1_000_000, 1).expect("a microsecond"),
+                cycle_time_extension: Duration::ZERO,
+            },
+            payload_max: [None; 8],
+            guard: GuardPolicy::LookAhead,
+            tick: Duration::ZERO,
+            credit: GatedCredit {
+                frozen_when_closed: true,
+                frozen_in_guard_band: false,
+                slope_is_average: true,
+            },
+            limits: GateLimits::default(),
+        }
+    }
 }
 
 impl PortGates {
@@ -109,6 +145,34 @@ impl Network {
     #[must_use]
     pub fn gates(&self, port: PortIndex) -> Option<&PortGates> {
         self.ports[port.index()].gates.as_deref()
+    }
+
+    /// What is stated of the gates of a port, enabled or not.
+    #[must_use]
+    pub fn stated_gates(&self, port: PortIndex) -> PortGates {
+        let port = &self.ports[port.index()];
+        port.gates.as_deref().or(port.gates_off.as_deref()).cloned().unwrap_or_default()
+    }
+
+    /// The network with other gates, and other offsets of periodic traffic.
+    #[must_use]
+    pub fn with_gates(
+        &self,
+        gates: Vec<(PortIndex, PortGates)>,
+        offsets: &[(StreamIndex, Duration)],
+    ) -> Self {
+        let mut network = self.clone();
+        for (port, gates) in gates {
+            let port = &mut network.parts.ports[port.index()];
+            (port.gates, port.gates_off) = (Some(Box::new(gates)), None);
+        }
+        for (stream, found) in offsets {
+            let stream = &mut network.parts.streams[stream.index()];
+            if let Traffic::Periodic { offset, .. } = &mut stream.traffic {
+                (*offset, stream.open_phase) = (*found, false);
+            }
+        }
+        network
     }
 
     /// How the gates of a port are built.

@@ -5,8 +5,10 @@
 
 use tautwire_units::{Bytes, Duration, Instant};
 
-use super::{CycleTime, Entry, GateLimits, GateParameters, GatedCredit, GuardPolicy, Operation, PortGates};
-use crate::network::TimelineAction;
+use super::{
+    CycleTime, Entry, GateLimits, GateParameters, GatedCredit, GuardPolicy, Operation, PortGates, TimeAware,
+};
+use crate::network::{TimelineAction, Traffic};
 use crate::resolve::layered;
 use crate::resolve::topology::Topology;
 use crate::text::faults::Faults;
@@ -24,40 +26,90 @@ fn tables<'t, 'a>(layers: &[&'a Node<'t>]) -> Vec<&'a Node<'t>> {
 /// The gates that the layers make, and the place of their list; none if none are enabled.
 pub(crate) fn gates(layers: &[&Node<'_>], faults: &mut Faults) -> Option<(PortGates, Place)> {
     let tables = tables(layers);
-    let text = |key: &str| layered(&tables, key).and_then(Node::text);
     let enabled = layered(&tables, "gate-enabled")?;
     if !enabled.text().and_then(scalar::flag)? {
         return None;
     }
-    let span = |key: &str| text(key).and_then(|text| text.parse::<Duration>().ok());
-    let tick = span("tick-granularity").filter(|tick| tick.as_ps() > 1).unwrap_or(Duration::ZERO);
     let Some(list) = layered(&tables, "admin-control-list") else {
         let message = "gates that are enabled need a list".to_owned();
         faults.error(codes::GATES, enabled.place, message, "add `admin-control-list`");
         return None;
     };
     let place = list.anchor();
-    let parameters = parameters(&tables, tick)?;
-    let limits = GateLimits::of(&tables);
-    limits.check_list(&parameters, place, faults);
-    let gates = PortGates {
-        admin_gate_states: layered(&tables, "admin-gate-states").and_then(states).unwrap_or(u8::MAX),
-        parameters,
-        limits,
-        payload_max: payload_max(&tables),
+    let gates = without_list(&tables);
+    let parameters = parameters(&tables, gates.tick)?;
+    gates.limits.check_list(&parameters, place, faults);
+    Some((PortGates { parameters, ..gates }, place))
+}
+
+/// What the layers state of gates that are not enabled; none if they state nothing.
+pub(crate) fn gates_off(layers: &[&Node<'_>]) -> Option<PortGates> {
+    let tables = tables(layers);
+    (!tables.is_empty()).then(|| without_list(&tables))
+}
+
+/// All but the list.
+fn without_list(tables: &[&Node<'_>]) -> PortGates {
+    let text = |key: &str| layered(tables, key).and_then(Node::text);
+    let tick = text("tick-granularity").and_then(|text| text.parse::<Duration>().ok());
+    PortGates {
+        admin_gate_states: layered(tables, "admin-gate-states").and_then(states).unwrap_or(u8::MAX),
+        parameters: PortGates::default().parameters,
+        limits: GateLimits::of(tables),
+        payload_max: payload_max(tables),
         guard: match text("guard") {
             Some("max-sdu") => GuardPolicy::MaxSdu,
             Some("none") => GuardPolicy::None,
             _ => GuardPolicy::LookAhead,
         },
-        tick,
+        tick: tick.filter(|tick| tick.as_ps() > 1).unwrap_or(Duration::ZERO),
         credit: GatedCredit {
             frozen_when_closed: text("credit-at-closed-gate") != Some("rises"),
             frozen_in_guard_band: text("credit-in-guard-band") == Some("frozen"),
             slope_is_average: text("idle-slope-is") != Some("while-open"),
         },
+    }
+}
+
+/// The requirements on the offset of a stream.
+pub(crate) fn time_aware(
+    stream: &Node<'_>,
+    traffic: &Traffic,
+    name_place: Place,
+    faults: &mut Faults,
+) -> Option<TimeAware> {
+    let stated = stream.get("time-aware")?;
+    let mut refuse = |place: Place, message: String, help: &'static str| {
+        faults.error(codes::TIME_AWARE, place, message, help);
+        None
     };
-    Some((gates, place))
+    let Traffic::Periodic { interval, offset, drawn: false, .. } = *traffic else {
+        let message = "only periodic traffic without a drawn phase is released at an offset".to_owned();
+        return refuse(stated.anchor(), message, "remove `time-aware`, or make its traffic periodic");
+    };
+    for key in ["virtual-link", "time-triggered", "reservation", "datagram", "frer"] {
+        if let Some(other) = stream.get(key) {
+            let message = format!("a stream with `{key}` has no offset that a schedule of gates may choose");
+            return refuse(other.anchor(), message, "remove one of the keys");
+        }
+    }
+    if stream.get("route").and_then(Node::text) == Some("learned") {
+        let message = "gates need the path of a stream, and this one is learned".to_owned();
+        return refuse(stated.anchor(), message, "remove `route: learned`, or `time-aware`");
+    }
+    let earliest: Duration = stated.parsed("earliest-transmit-offset").unwrap_or_default();
+    let latest: Duration = stated.parsed("latest-transmit-offset").unwrap_or(interval - Duration::from_ps(1));
+    if earliest > latest || latest >= interval {
+        let message = format!("no offset below the interval of {interval} is from {earliest} to {latest}");
+        return refuse(stated.anchor(), message, "let them be in order, and below the interval");
+    }
+    let has_offset = stream.get("traffic").is_some_and(|traffic| traffic.get("offset").is_some());
+    if has_offset && !(earliest..=latest).contains(&offset) {
+        let message = format!("the offset of {offset} is not from {earliest} to {latest}");
+        let place = stream.get("traffic").map_or(name_place, Node::anchor);
+        return refuse(place, message, "change it, or have `tautwire schedule` find another");
+    }
+    Some(TimeAware { earliest, latest })
 }
 
 /// Gate states: a list of open classes, or an octet.

@@ -38,6 +38,8 @@ pub struct Port {
     pub shared_buffer: Option<SharedBuffer>,
     /// Its gates, if they are enabled.
     pub gates: Option<Box<PortGates>>,
+    /// What is stated of its gates, without a list, if they are not enabled.
+    pub gates_off: Option<Box<PortGates>>,
     /// What it states of frame preemption.
     pub preemption: Option<PortPreemption>,
 }

@@ -8,6 +8,7 @@ use super::{NodeIndex, PortIndex, SchedulerIndex, Traffic};
 use crate::datagram::Datagrams;
 use crate::frame::Tags;
 use crate::frer::FrameReplication;
+use crate::gates::TimeAware;
 use crate::time_triggered::TimeTriggeredLink;
 use crate::virtual_link::VirtualLink;
 
@@ -42,6 +43,8 @@ pub struct Stream {
     pub payload_drawn: Option<(Bytes, Bytes)>,
     /// When its frames come.
     pub traffic: Traffic,
+    /// Requirements on the offset of its traffic, if a schedule may choose it.
+    pub time_aware: Option<TimeAware>,
     /// Whether the description does not determine when its traffic begins: a stream of periodic frames or of a rate
     /// states no offset, or a phase that is drawn. A run without choices begins at once, or draws.
     pub open_phase: bool,

@@ -73,6 +73,7 @@ impl ControlFrames {
             time_triggered: None,
             replication: None,
             stack: None,
+            time_aware: None,
             datagrams: None,
         }
     }

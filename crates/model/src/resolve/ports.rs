@@ -26,6 +26,7 @@ pub(crate) struct Settings {
     pub(crate) shared_buffer: Option<SharedBuffer>,
     pub(crate) max_residence_time: Option<Duration>,
     pub(crate) gates: Option<Box<PortGates>>,
+    pub(crate) gates_off: Option<Box<PortGates>>,
     pub(crate) preemption: Option<PortPreemption>,
     pub(crate) places: Places,
 }
@@ -100,6 +101,7 @@ pub(crate) fn settings(layers: &[&Node<'_>], faults: &mut Faults) -> Settings {
         classes,
         shared_buffer: buffer.and_then(|node| shared_buffer(node, faults)),
         max_residence_time: word("max-residence-time").and_then(|text| text.parse().ok()),
+        gates_off: if gates.is_some() { None } else { gates::resolve::gates_off(layers).map(Box::new) },
         gates: gates.map(|(gates, _)| Box::new(gates)),
         preemption: preemption.map(|(stated, _)| stated),
         places,

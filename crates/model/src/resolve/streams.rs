@@ -16,7 +16,7 @@ use crate::text::faults::{Faults, did_you_mean};
 use crate::text::language::COVERING;
 use crate::text::tree::{Node, Place};
 use crate::text::{codes, scalar};
-use crate::{srp, time_triggered, virtual_link};
+use crate::{gates, srp, time_triggered, virtual_link};
 
 /// IPv4 header without options, and UDP header.
 pub(crate) const UDP_HEADERS: Bytes = Bytes::new(28);
@@ -210,6 +210,9 @@ fn draft<'t, 'a>(
         open_phase: traffic.as_ref().is_some_and(|traffic| {
             traffic::opens_phase(node.get("traffic"), traffic, node.get("time-triggered").is_some())
         }),
+        time_aware: traffic
+            .as_ref()
+            .and_then(|traffic| gates::resolve::time_aware(node, traffic, name_place, faults)),
         traffic: traffic?,
         arrival,
         deadline: node.parsed::<Duration>("deadline"),

@@ -281,6 +281,7 @@ impl<'a> Topology<'a> {
             classes: settings.classes,
             shared_buffer: settings.shared_buffer,
             gates: settings.gates,
+            gates_off: settings.gates_off,
             preemption: settings.preemption,
         });
         self.extras.push(Extra { max_residence_time: settings.max_residence_time, places: settings.places });

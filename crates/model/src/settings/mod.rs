@@ -14,6 +14,7 @@ use std::ops::Range;
 
 use tautwire_core::TrafficClass;
 
+pub(crate) use self::write::place_in;
 use crate::grammar::Grammar;
 use crate::network::{PortIndex, StreamIndex};
 use crate::parse::{Texts, parse};

@@ -38,7 +38,7 @@ pub(super) fn written(text: &str, mut changed: Vec<(&Setting, &str)>) -> String 
 
 /// Where a key goes in a mapping, with the text before and behind it: after the first value that ends in its line,
 /// which in a stream is its name, and in a node its type.
-pub(super) fn place_in(text: &str, mapping: &Node<'_>) -> Option<(usize, String, String)> {
+pub(crate) fn place_in(text: &str, mapping: &Node<'_>) -> Option<(usize, String, String)> {
     let entries = mapping.entries();
     let first = &entries.first()?.0.place;
     if first.source != 0 {

@@ -233,6 +233,8 @@ codes! {
     HARTS_POLICING = "harts::policing";
     /// A stream that a network with servers cannot carry, or impossible central admission.
     HARTS_STREAM = "harts::stream";
+    /// Requirements on an offset that its traffic cannot meet, or of a stream whose offset no schedule chooses.
+    TIME_AWARE = "stream::time-aware";
     /// A response to a stream that the talker does not receive, or that is a response itself.
     RESPONSE = "stream::response";
     /// A task that does not fit its station or its stream.

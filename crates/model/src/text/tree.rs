@@ -150,6 +150,25 @@ impl<'t> Node<'t> {
         }
     }
 
+    /// Behind the last octet of a node's own text: a mapping in lines has no closing bracket.
+    pub(crate) fn own_end(&self) -> usize {
+        match &self.value {
+            Value::Map(entries) => entries.iter().map(|(_, value)| value.own_end()).max().unwrap_or(0),
+            Value::List(items) => items.iter().map(Self::own_end).max().unwrap_or(0),
+            _ => self.place.end as usize,
+        }
+        .max(if self.is_bracketed() { self.place.end as usize } else { 0 })
+    }
+
+    /// Whether a mapping or list ends where its place does: it is not in lines of its own.
+    fn is_bracketed(&self) -> bool {
+        match &self.value {
+            Value::Map(entries) => entries.first().is_none_or(|(key, _)| key.place.start > self.place.start),
+            Value::List(items) => items.first().is_none_or(|item| item.place.start > self.place.start),
+            _ => true,
+        }
+    }
+
     /// Nodes of the tree below and with this one.
     fn count(&self) -> usize {
         match &self.value {

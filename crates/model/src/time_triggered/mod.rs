@@ -199,28 +199,52 @@ impl ScheduleFault {
 pub struct Timing<'network> {
     network: &'network Network,
     settings: TimeTriggered,
+    /// Whether gates keep the line free of other traffic, and not its integration.
+    is_gated: bool,
     /// Per port, the largest frame of other traffic that leaves it.
     others: Vec<Bytes>,
     /// Per port, the largest frame that comes by it.
     received: Vec<Bytes>,
 }
 
-/// Octets of the gap behind a frame (IEEE Std 802.3, 4.4.2), and the one that is being sent when a frame
-/// is cut.
+/// Octets of the gap behind a frame (IEEE Std 802.3, 4.4.2).
+const GAP: Bytes = Bytes::new(12);
+
+/// Octets of that gap, and the one that is being sent when a frame is cut.
 const CUT: Bytes = Bytes::new(13);
 
 impl<'network> Timing<'network> {
     /// Of a network; none if it has no time-triggered traffic.
     #[must_use]
     pub fn new(network: &'network Network) -> Option<Self> {
-        let settings = network.time_triggered?;
+        Some(Self::of(network, network.time_triggered?, false))
+    }
+
+    /// Of streams whose talkers are time-aware, and whose classes have gates that follow clocks of this precision.
+    #[must_use]
+    pub fn of_gates(network: &'network Network, precision: Duration) -> Self {
+        let settings = TimeTriggered {
+            precision,
+            integration_cycle: Duration::ZERO,
+            integration: Integration::TimelyBlock,
+            empty_slot: EmptySlot::Kept,
+            raster: None,
+        };
+        Self::of(network, settings, true)
+    }
+
+    fn of(network: &'network Network, settings: TimeTriggered, is_gated: bool) -> Self {
+        let is_scheduled = |stream: &Stream| match is_gated {
+            true => stream.time_aware.is_some(),
+            false => stream.time_triggered.is_some(),
+        };
         let mut others = vec![Bytes::ZERO; network.ports.len()];
         let mut received = vec![Bytes::ZERO; network.ports.len()];
         for stream in &network.streams {
             for hop in &stream.hops {
                 let frame = frame_length(stream.payload_max, hop.tagged);
                 let own = &mut others[hop.port.index()];
-                if stream.time_triggered.is_none() {
+                if !is_scheduled(stream) {
                     *own = frame.max(*own);
                 }
                 let to = &mut received[network.link_behind(hop.port).to.index()];
@@ -230,7 +254,13 @@ impl<'network> Timing<'network> {
         if let Some(control) = &network.network_control {
             others.iter_mut().chain(&mut received).for_each(|frame| *frame = control.frame_max.max(*frame));
         }
-        Some(Self { network, settings, others, received })
+        Self { network, settings, is_gated, others, received }
+    }
+
+    /// The largest frame of other traffic that leaves a port; none if there is no other.
+    #[must_use]
+    pub fn others(&self, port: PortIndex) -> Option<Bytes> {
+        Some(self.others[port.index()]).filter(|frame| *frame > Bytes::ZERO)
     }
 
     /// How much later than its point a frame may begin, alone on the line except for other traffic.
@@ -239,6 +269,9 @@ impl<'network> Timing<'network> {
         let node = self.network.ports[port.index()].node;
         let others = self.others[port.index()];
         let wait = match self.settings.integration {
+            // Frames of other classes end when their gates close, and the gap follows.
+            _ if self.is_gated && others.get() == 0 => Duration::ZERO,
+            _ if self.is_gated => self.line_time(port, GAP),
             Integration::Shuffling if others.get() == 0 => Duration::ZERO,
             Integration::Shuffling => self.line_time(port, others + Bytes::MEDIA_OVERHEAD),
             // A correction may bring the point nearer after another frame has begun.
@@ -352,7 +385,8 @@ impl<'network> Timing<'network> {
     }
 
     /// Time of the line for `octets`, on the port's slowest clock, rounded up.
-    fn line_time(&self, port: PortIndex, octets: Bytes) -> Duration {
+    #[must_use]
+    pub fn line_time(&self, port: PortIndex, octets: Bytes) -> Duration {
         let node = self.network.ports[port.index()].node;
         let time = self.network.link_behind(port).rate.duration_ceil(octets.bits());
         stretched(time.as_ps(), self.tolerance(node))

@@ -6,7 +6,7 @@
 use crate::load_text;
 use crate::network::{Network, Stream};
 use crate::text::faults::Faults;
-use crate::text::tree::{self, Node, Value};
+use crate::text::tree::{self, Node};
 
 /// The description `text` (whose path is `name`) with the dispatch points of `network`, which must be the described
 /// network except for these. None if a link is in a form that cannot be rewritten: in a table of streams, or as an
@@ -24,7 +24,7 @@ pub fn with_dispatch_points(name: &str, text: &str, network: &Network) -> Option
         let start = node.place.start as usize;
         scheduled.push_str(text.get(copied..start)?);
         scheduled.push_str(&link(text, node, network, stream)?);
-        copied = end(node);
+        copied = node.own_end();
     }
     scheduled.push_str(text.get(copied..)?);
     // A text that cannot be read back with the same result is not returned.
@@ -36,31 +36,12 @@ pub fn with_dispatch_points(name: &str, text: &str, network: &Network) -> Option
     (points(&read) == points(network)).then_some(scheduled)
 }
 
-/// After the last octet of a node's own text: a mapping in lines has no closing bracket.
-fn end(node: &Node<'_>) -> usize {
-    match &node.value {
-        Value::Map(entries) => entries.iter().map(|(_, value)| end(value)).max().unwrap_or(0),
-        Value::List(items) => items.iter().map(end).max().unwrap_or(0),
-        _ => node.place.end as usize,
-    }
-    .max(if is_bracketed(node) { node.place.end as usize } else { 0 })
-}
-
-/// Whether a mapping or list ends where its place does: it is not in lines of its own.
-fn is_bracketed(node: &Node<'_>) -> bool {
-    match &node.value {
-        Value::Map(entries) => entries.first().is_none_or(|(key, _)| key.place.start > node.place.start),
-        Value::List(items) => items.first().is_none_or(|item| item.place.start > node.place.start),
-        _ => true,
-    }
-}
-
 /// The value of `time-triggered:` with the points, in one line.
 fn link(text: &str, node: &Node<'_>, network: &Network, stream: &Stream) -> Option<String> {
     let points = &stream.time_triggered.as_ref()?.points;
     let mut parts = Vec::new();
     for (key, value) in node.entries().iter().filter(|(key, _)| !matches!(&*key.text, "offset" | "points")) {
-        parts.push(format!("{}: {}", key.text, text.get(value.place.start as usize..end(value))?));
+        parts.push(format!("{}: {}", key.text, text.get(value.place.start as usize..value.own_end())?));
     }
     parts.extend(points.first().map(|point| format!("offset: {}", point.offset)));
     let mut behind = Vec::new();

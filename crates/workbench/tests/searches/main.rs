@@ -24,6 +24,7 @@ mod every_scenario;
 mod extreme_values;
 mod filters_hold;
 mod gate_bounds_hold;
+mod gate_schedules_hold;
 mod gates_hold;
 mod harts_admission_holds;
 mod harts_holds;

@@ -81,6 +81,7 @@ pub(crate) fn drafts<'t, 'a>(
                 time_triggered: None,
                 replication: None,
                 stack: None,
+                time_aware: None,
                 datagrams: None,
             },
             node,

@@ -2,6 +2,7 @@
 
 use super::{MANY, PRIORITY, REFERENCES, VLAN_ID, key, must};
 use crate::frer::language::FRER;
+use crate::gates::language::TIME_AWARE;
 use crate::text::shape::{Key, Kind, Shape};
 use crate::time_triggered::language::TIME_TRIGGERED_LINK;
 use crate::virtual_link::language::VIRTUAL_LINK;
@@ -36,6 +37,11 @@ pub(crate) static STREAM: Shape = Shape {
         )
         .at_most("65507 B"),
         key("traffic", Kind::Tagged(TRAFFIC), "When it creates frames."),
+        key(
+            "time-aware",
+            Kind::Object(&TIME_AWARE),
+            "The talker can release its frames at an offset that `tautwire schedule` finds, with gates on their path.",
+        ),
         key("deadline", Kind::Duration, "Deadline of the delay from the talker's MAC to the last bit at the listener's MAC; by default none."),
         key(
             "count-late",

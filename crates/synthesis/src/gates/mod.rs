@@ -1,0 +1,132 @@
+//! Schedules of scheduled traffic (IEEE Std 802.1Q-2022, 8.6.8.4): offsets of time-aware talkers, and lists of gates.
+//!
+//! `describe.rs` makes a [`Problem`] of the network, the searches of this crate solve it, and `lists.rs` makes the lists
+//! of its ports; `kept.rs` finds the windows of streams that stay where they are. In its queue a frame is alone, so that
+//! a lost frame gives its window to no other one. Not here: the proof that the network with these lists keeps its
+//! deadlines (`tautwire-analysis`).
+
+mod describe;
+mod kept;
+mod lists;
+
+use tautwire_model::Network;
+use tautwire_model::network::StreamIndex;
+use tautwire_units::Duration;
+
+pub use self::describe::Gated;
+use crate::check::{Fault, check};
+use crate::conflict::{FlowConflict, conflict};
+use crate::exact::{Outcome, exact_with};
+use crate::first_fit::first_fit_with;
+use crate::network::{HOPS_MAX, STEPS_MAX, Verdict};
+use crate::problem::Problem;
+use crate::schedule::{Kept, Schedule};
+
+/// How often rooms are made for other traffic.
+const ROUNDS_MAX: usize = 4;
+
+/// Requirements on a schedule.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GateOptions {
+    /// Most difference of two clocks that windows must allow for.
+    pub precision: Duration,
+    /// Whether streams with an offset, and their windows, stay where they are.
+    pub keep: bool,
+}
+
+/// A schedule of the time-aware streams of a network.
+#[derive(Clone, Debug)]
+pub struct GateSchedule {
+    /// How the search ended.
+    pub verdict: Verdict,
+    /// The solved problem.
+    pub described: Gated,
+    /// The schedule; without some streams unless all are scheduled.
+    pub schedule: Schedule,
+    /// The network with its offsets and gates.
+    pub network: Network,
+    /// Why a stream was left out, if one was.
+    pub conflict: Option<FlowConflict>,
+}
+
+impl GateSchedule {
+    /// The offset of each flow; none if it was left out.
+    #[must_use]
+    pub fn offsets(&self) -> Vec<(StreamIndex, Option<Duration>)> {
+        let offset = |(flow, stream): (usize, &StreamIndex)| {
+            let dispatch = self.schedule.dispatch[flow].as_ref();
+            (*stream, dispatch.map(|dispatch| self.described.offset(flow, dispatch[0])))
+        };
+        self.described.streams.iter().enumerate().map(offset).collect()
+    }
+}
+
+/// Searches for offsets and gates of all time-aware streams of a network; none if it has no such streams. Offsets and
+/// gates that the description states are ignored, unless they are to be kept.
+///
+/// # Errors
+/// Why no gates can be found for this network, each a sentence.
+///
+/// # Panics
+/// If the checker finds a fault in the result: a fault of this crate.
+pub fn schedule_gates(network: &Network, options: &GateOptions) -> Option<Result<GateSchedule, Vec<String>>> {
+    Some(Gated::new(network, options)?.and_then(|described| {
+        let kept = if options.keep { kept::kept(network, &described)? } else { Kept::default() };
+        found(network, described, &kept)
+    }))
+}
+
+fn found(network: &Network, mut described: Gated, kept: &Kept) -> Result<GateSchedule, Vec<String>> {
+    for _ in 0..ROUNDS_MAX {
+        let (verdict, schedule) = solve(&described.problem, kept);
+        let lists = lists::lists(network, &described, &schedule)?;
+        if lists.crowded.is_empty() || verdict != Verdict::Scheduled {
+            let left_out = schedule.dispatch.iter().position(Option::is_none);
+            let conflict = left_out.map(|flow| conflict_of(&described.problem, &schedule, kept, flow));
+            let network_without = network.clone();
+            let found = GateSchedule { verdict, described, schedule, network: network_without, conflict };
+            let offsets: Vec<(StreamIndex, Duration)> =
+                found.offsets().into_iter().filter_map(|(stream, offset)| Some((stream, offset?))).collect();
+            return Ok(GateSchedule { network: network.with_gates(lists.gates, &offsets), ..found });
+        }
+        // Room for the largest frame of other classes.
+        for (link, room) in lists.crowded {
+            described.problem.links[link].room = Some(room);
+        }
+    }
+    Err(vec!["no interval is left for the largest frames of other classes".to_owned()])
+}
+
+/// The least conflict of a flow that was left out.
+fn conflict_of(problem: &Problem, schedule: &Schedule, kept: &Kept, flow: usize) -> FlowConflict {
+    conflict(problem, schedule, flow, |some, flows| {
+        let renumbered = flows.iter().enumerate();
+        let kept = renumbered.filter_map(|(new, flow)| Some((new, kept.get(flow)?.clone())));
+        solve(some, &kept.collect()).0
+    })
+}
+
+/// A schedule, and whether it has all flows.
+fn solve(problem: &Problem, kept: &Kept) -> (Verdict, Schedule) {
+    let placement = first_fit_with(problem, kept);
+    let hops: usize = problem.flows.iter().map(|flow| flow.hops.len()).sum();
+    let (verdict, schedule) = if placement.left_out.is_empty() {
+        (Verdict::Scheduled, placement.schedule)
+    } else if hops > HOPS_MAX {
+        (Verdict::LeftOut, placement.schedule)
+    } else {
+        match exact_with(problem, kept, STEPS_MAX) {
+            Outcome::Found(schedule) => (Verdict::Scheduled, schedule),
+            Outcome::Impossible => (Verdict::Impossible, placement.schedule),
+            Outcome::Undecided => (Verdict::LeftOut, placement.schedule),
+        }
+    };
+    assert_holds(problem, &schedule);
+    (verdict, schedule)
+}
+
+fn assert_holds(problem: &Problem, schedule: &Schedule) {
+    let faults = check(problem, schedule);
+    let wrong = faults.iter().any(|fault| !matches!(fault, Fault::TooLong { .. }));
+    assert!(!wrong, "the schedule found is none: {}", faults[0]);
+}

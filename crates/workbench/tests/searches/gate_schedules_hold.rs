@@ -1,0 +1,132 @@
+//! Random networks of time-aware streams: offsets and gates are found for them, bounds prove them, and frames of a run are in time,
+//! as little apart as bounds say, and alone in their windows. What is found is written into the description and read back.
+//!
+//! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
+
+use tautwire_generate::{cases, random_time_aware, seeds};
+use tautwire_workbench::{GateOptions, Network, ScheduleVerdict, ScheduledGates, bounds};
+
+use crate::common::{contradictions, described, run, untold_losses};
+
+/// What is wrong with the time-aware streams of a network that is run.
+fn faults(network: &Network) -> Vec<String> {
+    let (all, seen) = (bounds(network), run(network));
+    let mut found = contradictions(network, &all, &seen);
+    found.extend(untold_losses(network, &all, &seen).0);
+    for (number, stream) in
+        network.streams.iter().enumerate().filter(|(_, stream)| stream.time_aware.is_some())
+    {
+        for listener in &seen.streams[number].listeners {
+            let late = stream.deadline.is_some_and(|deadline| listener.delay.max() > Some(deadline));
+            if late || listener.delay.count() == 0 {
+                found.push(format!("{}: {:?} of {:?}", stream.name, listener.delay.max(), stream.deadline));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn every_schedule_found_is_proven_and_in_time() {
+    let (seeds, mut scheduled, mut left_out, mut unproven) = (seeds(250), 0, 0, 0);
+    for seed in &seeds {
+        let text = random_time_aware(*seed);
+        let network = described(&text);
+        let found = ScheduledGates::find(&network, &GateOptions::default()).expect("time-aware streams");
+        // A device takes no list that is as long, or no cycle.
+        let Ok(found) = found else { continue };
+        let written = found.written("random", &text).expect("all is in the text");
+        assert_eq!(described(&written), found.network, "TAUTWIRE_SEED={seed}");
+        if found.verdict != ScheduleVerdict::Scheduled {
+            left_out += 1;
+            continue;
+        }
+        scheduled += 1;
+        // Where windows are joined for a short list, proof decides.
+        if !found.streams.iter().all(|stream| stream.is_proven) {
+            unproven += 1;
+            continue;
+        }
+        let wrong = faults(&found.network);
+        assert!(wrong.is_empty(), "TAUTWIRE_SEED={seed}: {:#?}\n{written}", &wrong[..wrong.len().min(5)]);
+    }
+    println!("{scheduled} scheduled, of them {unproven} not proven; {left_out} not");
+    let all = seeds.len();
+    assert!(all == 1 || (scheduled * 2 > all && unproven * 6 < scheduled && left_out > 0));
+}
+
+/// Offsets of a schedule that are moved by a little miss their windows: the search sees it.
+#[test]
+fn offsets_out_of_place_are_found() {
+    let found = (0..cases(100)).find(|seed| {
+        let network = described(&random_time_aware(*seed));
+        let Some(Ok(found)) = ScheduledGates::find(&network, &GateOptions::default()) else { return false };
+        if !found.holds() {
+            return false;
+        }
+        let late = |(stream, offset)| (stream, offset + tautwire_workbench::Duration::from_us(3));
+        let offsets = found.streams.iter().filter_map(|one| Some((one.stream, one.offset?))).map(late);
+        let moved = found.network.with_gates(Vec::new(), &offsets.collect::<Vec<_>>());
+        !faults(&moved).is_empty()
+    });
+    assert!(found.is_some());
+}
+
+/// A stream is added to those that run: they keep their offsets and windows.
+#[test]
+fn streams_that_run_stay_where_they_are() {
+    let (seeds, mut added) = (seeds(60), 0);
+    for seed in &seeds {
+        let network = described(&random_time_aware(*seed));
+        let Some(Ok(first)) = ScheduledGates::find(&network, &GateOptions::default()) else { continue };
+        if !first.holds() || first.streams.len() < 2 {
+            continue;
+        }
+        let new = first.streams[*seed as usize % first.streams.len()].stream;
+        let open = first.network.clone().altered(|parts| parts.streams[new.index()].open_phase = true);
+        let keep = GateOptions { keep: true, ..GateOptions::default() };
+        // Windows that are joined for a short list need not begin for each frame.
+        let Some(Ok(again)) = ScheduledGates::find(&open, &keep) else { continue };
+        added += 1;
+        for (before, after) in first.streams.iter().zip(&again.streams) {
+            let same = before.stream == new || before.offset == after.offset;
+            assert!(same, "TAUTWIRE_SEED={seed}: {:?} {:?}", before.offset, after.offset);
+        }
+        assert_eq!(again.verdict, ScheduleVerdict::Scheduled, "TAUTWIRE_SEED={seed}: there was a place");
+        assert_eq!(faults(&again.network), Vec::<String>::new(), "TAUTWIRE_SEED={seed}");
+    }
+    assert!(seeds.len() == 1 || added * 3 > seeds.len(), "{added}");
+}
+
+/// The streams of a conflict have no schedule that the search finds, and all but one of them have.
+#[test]
+fn a_conflict_is_least() {
+    let mut count = 0;
+    for seed in 0..cases(400) {
+        let network = described(&random_time_aware(seed));
+        let Some(Ok(found)) = ScheduledGates::find(&network, &GateOptions::default()) else { continue };
+        let Some((streams, _)) = &found.conflict else { continue };
+        let verdict = |without: Option<usize>| {
+            let some = network.clone().altered(|parts| {
+                for (number, stream) in parts.streams.iter_mut().enumerate() {
+                    let is_in = streams.iter().any(|one| one.index() == number) && without != Some(number);
+                    if stream.time_aware.is_some() && !is_in {
+                        (stream.time_aware, stream.hops) = (None, Vec::new());
+                    }
+                }
+            });
+            ScheduledGates::find(&some, &GateOptions::default()).map(|found| found.map(|found| found.verdict))
+        };
+        // Without other streams a talker may need no gates, so only clear cases are compared.
+        let Some(Ok(all)) = verdict(None) else { continue };
+        if all == ScheduleVerdict::Scheduled {
+            continue;
+        }
+        count += 1;
+        let but_one = streams.iter().filter(|stream| {
+            matches!(verdict(Some(stream.index())), None | Some(Ok(ScheduleVerdict::Scheduled)))
+        });
+        assert_eq!(but_one.count(), streams.len(), "seed {seed}");
+    }
+    assert!(count > 0, "no conflict is found");
+}
