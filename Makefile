@@ -1,6 +1,7 @@
 # Every target sets up what it needs (tools/setup) and can be called on a fresh machine.
 #
 #   make demo               build, verify the in-vehicle network, write its report
+#   make demo-live          build, run a network in real time between interfaces of this machine, as root
 #   make test               all tests, Rust and Python
 #   make test-slow          the same tests with 25 times the cases of every search (TIMES=n: another number)
 #   make hdl-test           the hardware: lint, and modules against the machines of core
@@ -18,7 +19,7 @@
 SHELL := /bin/sh
 .SHELLFLAGS := -eu -c
 .DEFAULT_GOAL := demo
-.PHONY: demo test test-rust test-python test-slow hdl-test hdl-test-slow hdl-synth hdl-place hdl-prove bench papers lint docs web clean develop
+.PHONY: demo demo-live test test-rust test-python test-slow hdl-test hdl-test-slow hdl-synth hdl-place hdl-prove bench papers lint docs web clean develop
 
 CACHE := $(or $(TAUTWIRE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tautwire)
 ENV := . '$(CACHE)/env';
@@ -32,6 +33,11 @@ demo:
 	@$(ENV) cargo build --release --locked --package tautwire-cli
 	@$(ENV) "$$CARGO_TARGET_DIR/release/tautwire" verify $(SCENARIO) --out runs/demo
 	@$(ENV) "$$CARGO_TARGET_DIR/release/tautwire" report runs/demo
+
+demo-live:
+	@tools/setup rust
+	@$(ENV) cargo build --release --locked --package tautwire-cli
+	@$(ENV) "$$CARGO_TARGET_DIR/release/tautwire" live scenarios/shaped-line.yaml --duration 2s --out runs/demo-live
 
 # The three side by side: where one has a part that takes one core, another takes the second. What installs comes before, for it
 # cannot be done twice at once.

@@ -41,6 +41,10 @@ pub(crate) enum Command {
     /// Run the network and compare the run with bounds and deadlines
     #[command(after_help = VERIFY_HELP)]
     Verify(Verify),
+    /// Run the network in real time on interfaces of this machine, next to bounds and simulation
+    #[cfg(target_os = "linux")]
+    #[command(after_help = LIVE_HELP)]
+    Live(Live),
     /// Admit or refuse streams, request by request, with reasons
     #[command(after_help = ADMIT_HELP)]
     Admit(Admit),
@@ -194,6 +198,42 @@ pub(crate) struct Verify {
     #[arg(long, value_name = "NUMBER", default_value_t = ADVERSARY_RUNS, requires = "adversary")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub(crate) adversary_runs: u64,
+}
+
+#[cfg(target_os = "linux")]
+const LIVE_HELP: &str = "\
+Examples:
+  tautwire live scenarios/shaped-line.yaml
+  tautwire live scenarios/shaped-line.yaml --duration 2s --out runs/live
+
+Each node gets a network namespace, each cable a pair of virtual interfaces; all of it goes with the
+process. That takes root (or unshare --map-root-user --net). Delays contain what the machine adds,
+which is shown below the table: no verdict rests on them.
+
+Exit codes: 0 every frame arrived once and in order, 1 at least one did not, 2 wrong input, or a part
+of the description that is not run live, 3 failure.";
+
+/// A run in real time.
+#[cfg(target_os = "linux")]
+#[derive(Debug, Args)]
+pub(crate) struct Live {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    /// Seed of the random numbers, instead of the description's
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) seed: Option<u64>,
+    /// Time of the run, with its unit (250ms, 10s), instead of the description's
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) duration: Option<Duration>,
+    /// Threads that run the nodes [default: one for each processor]
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) threads: Option<usize>,
+    /// Do not ask for real-time priority
+    #[arg(long)]
+    pub(crate) ordinary_priority: bool,
+    /// Folder for the results [default: runs/<scenario>-<seed>]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 const ADMIT_HELP: &str = "\

@@ -5,6 +5,8 @@ mod admit_socket;
 mod bounds;
 mod check;
 mod completions;
+#[cfg(target_os = "linux")]
+mod live;
 mod plan;
 mod report;
 mod run;
@@ -34,6 +36,8 @@ pub(crate) fn run(command: &Command) -> Exit {
         Command::Bounds(arguments) => bounds::run(arguments),
         Command::Simulate(arguments) => run::simulate(arguments),
         Command::Verify(arguments) => run::verify(arguments),
+        #[cfg(target_os = "linux")]
+        Command::Live(arguments) => live::run(arguments),
         Command::Admit(arguments) => admit::run(arguments),
         Command::Schedule(arguments) => schedule::run(arguments),
         Command::Plan(arguments) => plan::run(arguments),

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 const SKIPPED: [&str; 5] = ["target", "node_modules", "runs", "__pycache__", "dist"];
 
 /// units <- wire <- core <- model <- { analysis, sim } <- report <- admission <- workbench <- cli; observe is above
-/// core, below sim and report; synthesis above model, below workbench; mechanisms above sim, below workbench. A crate
-/// may use any crate that its arrows reach.
-const ARROWS: [(&str, &[&str]); 13] = [
+/// core, below sim and report; synthesis above model, below workbench; mechanisms above sim, below workbench; live above sim and
+/// linux, below cli. A crate may use any crate that its arrows reach.
+const ARROWS: [(&str, &[&str]); 15] = [
     ("units", &[]),
     ("wire", &["units"]),
     ("core", &["units", "wire"]),
@@ -24,6 +24,8 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("analysis", &["units", "wire", "core", "model"]),
     ("synthesis", &["units", "wire", "core", "model"]),
     ("sim", &["units", "wire", "core", "model", "observe"]),
+    ("linux", &[]),
+    ("live", &["units", "wire", "core", "model", "observe", "sim", "linux"]),
     ("report", &["units", "wire", "core", "model", "observe", "analysis", "sim"]),
     ("admission", &["units", "wire", "core", "model", "observe", "analysis", "sim", "report"]),
     (
@@ -44,6 +46,8 @@ const ARROWS: [(&str, &[&str]); 13] = [
             "report",
             "admission",
             "workbench",
+            "linux",
+            "live",
         ],
     ),
 ];

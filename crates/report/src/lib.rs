@@ -36,6 +36,7 @@ pub mod histogram;
 mod html;
 mod json;
 pub mod listener_frames;
+pub mod live;
 pub mod loss;
 mod manifest;
 pub mod mechanism_tables;

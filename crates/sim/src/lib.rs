@@ -15,7 +15,7 @@ mod central;
 mod clock;
 mod control;
 mod control_loss;
-
+mod creations;
 mod egress;
 mod engine;
 mod fates;
@@ -65,6 +65,7 @@ pub use control::{
     Shaping, Shut, Stamping, Talkers,
 };
 pub use control_loss::{ControlLoss, LossPlace, LossReason};
+pub use creations::{Creation, Creations};
 pub use frer::{FunctionObservation, RecoveryObservation};
 pub use gates::{GatesObservation, PortGatesObservation};
 pub use gptp::{ClockObservation, CorrectedObservation};

@@ -144,7 +144,7 @@ impl DropReason {
 }
 
 /// Everything that one run observed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Observation {
     /// The seed it was made with.
     pub seed: u64,

@@ -52,6 +52,19 @@ impl TestMessage {
         to[first + 8..first + Self::OCTETS].copy_from_slice(&sum.to_be_bytes());
     }
 
+    /// Puts the message into `to`, with these contents and octets that count up behind them, `payload` octets in all.
+    pub fn emit_with(&self, contents: &[u8], payload: usize, to: &mut Vec<u8>) {
+        let first = to.len();
+        to.extend_from_slice(&self.id.to_be_bytes());
+        to.extend_from_slice(&self.sequence.to_be_bytes());
+        to.extend_from_slice(&[0; 4]);
+        to.extend_from_slice(contents);
+        let left = payload.saturating_sub(to.len() - first);
+        to.extend((0..left).map(|place| (place & 0xff) as u8));
+        let sum = Crc::NEW.over(&to[first..first + 8]).over(&to[first + Self::OCTETS..]).finish();
+        to[first + 8..first + Self::OCTETS].copy_from_slice(&sum.to_be_bytes());
+    }
+
     /// Parses a message; also gives its contents.
     ///
     /// # Errors

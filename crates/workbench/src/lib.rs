@@ -53,7 +53,7 @@ pub use tautwire_model::with_dispatch_points;
 pub use tautwire_model::{Diagnostic, Grammar, Label, Loaded, Network, Severity, Source};
 pub use tautwire_report::{
     Contradiction, Manifest, Proviso, RunFolder, RunFolderWriter, Summary, TraceRecorder, Verdict,
-    Verification, arrow, as6802, datagrams, gptp, harts, html, judge, listener_frames, loss,
+    Verification, arrow, as6802, datagrams, gptp, harts, html, judge, listener_frames, live, loss,
     mechanism_tables, network_control, proviso, refusal, served, srp, table, tdma, test_bed, verify,
     virtual_link,
 };

@@ -4,8 +4,8 @@ use std::io::{self, BufWriter, ErrorKind, Write as _};
 use std::path::Path;
 
 use tautwire_workbench::{
-    Bounds, ChoicesDocument, Network, Observation, Options, OtherRun, Progress as RunProgress, RunFolder,
-    RunFolderWriter, Scenario, Summary, TraceRecorder, Verdict, adversary, judge,
+    Bounds, ChoicesDocument, Duration, Network, Observation, Options, OtherRun, Progress as RunProgress,
+    RunFolder, RunFolderWriter, Scenario, Summary, TraceRecorder, Verdict, adversary, judge,
 };
 
 use super::{exit, message, scenario, stream, tables};
@@ -86,10 +86,19 @@ fn chosen(mut scenario: Scenario, arguments: &Simulate) -> Result<Scenario, Exit
 }
 
 /// The scenario with the settings of the command line instead of the description's.
-fn with_settings(mut scenario: Scenario, run: &Run) -> Result<Scenario, Exit> {
+fn with_settings(scenario: Scenario, run: &Run) -> Result<Scenario, Exit> {
+    with_length(scenario, run.seed, run.duration)
+}
+
+/// The scenario with this seed and duration instead of the description's.
+pub(super) fn with_length(
+    mut scenario: Scenario,
+    seed: Option<u64>,
+    duration: Option<Duration>,
+) -> Result<Scenario, Exit> {
     let network = &mut scenario.network;
-    network.set_seed(run.seed.unwrap_or(network.run.seed));
-    if let Some(duration) = run.duration {
+    network.set_seed(seed.unwrap_or(network.run.seed));
+    if let Some(duration) = duration {
         let warm_up = network.run.warm_up;
         if duration <= warm_up {
             message(&format!("--duration {duration}: not longer than the warm-up of {warm_up}"));

@@ -1,0 +1,91 @@
+//! `tautwire live`: results next to bound and simulation, refusals, and that a run that is killed leaves nothing.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+mod common;
+
+use std::fs;
+use std::time::Duration;
+
+use common::{Ended, command, folder, root, tautwire};
+use serde_json::Value;
+
+fn scenario(name: &str) -> String {
+    root().join("scenarios").join(name).display().to_string()
+}
+
+/// Whether a run could not be made because namespaces cannot; which is said aloud.
+#[allow(clippy::print_stderr, reason = "a test that is left out is never silent")]
+fn is_left_out(ended: &Ended) -> bool {
+    let is_so = ended.code == 3 && ended.stderr.contains("a network namespace cannot be made");
+    if is_so {
+        eprintln!("SKIPPED: {}", ended.stderr);
+    }
+    is_so
+}
+
+#[test]
+fn a_run_is_put_next_to_bound_and_simulation() {
+    let folder = folder("live");
+    let arguments = ["live", &scenario("two-stations.yaml"), "--ordinary-priority", "--json", "--out", "run"];
+    let ended = tautwire(&folder, &arguments);
+    if is_left_out(&ended) {
+        return;
+    }
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let shown: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let row = &shown["rows"][0];
+    assert_eq!((&row["stream"], &row["listener"]), (&"samples".into(), &"controller".into()));
+    assert_eq!((&row["created"], &row["live_lost"]), (&101.into(), &0.into()));
+    // The line alone takes so long: 100 octets and what is around them at 100 Mbit/s.
+    assert!(row["live_p50_ps"].as_u64().unwrap() > 10_000_000, "{row}");
+    assert!(row["simulated_max_ps"].as_u64().unwrap() <= row["bound_ps"].as_u64().unwrap());
+    assert_eq!(fs::read_to_string(folder.join("run/live.json")).unwrap(), ended.stdout);
+    assert_eq!(tautwire(&folder, &["report", "run"]).code, 0);
+}
+
+#[test]
+fn what_is_not_run_live_is_named_and_leaves_no_folder() {
+    let folder = folder("live-refused");
+    let ended = tautwire(&folder, &["live", &scenario("harts.yaml"), "--out", "run"]);
+    assert_eq!(ended.code, 2, "{}", ended.stderr);
+    assert!(ended.stderr.contains("a live run has no HaRTES (`harts`) yet"), "{}", ended.stderr);
+    assert!(fs::read_dir(&folder).unwrap().next().is_none());
+}
+
+/// Names of the interfaces of this process's namespace, and of namespaces that have one.
+fn surroundings() -> (Vec<String>, usize) {
+    let interfaces = fs::read_to_string("/proc/self/net/dev").unwrap();
+    let names =
+        interfaces.lines().filter_map(|line| line.split_once(':')).map(|(name, _)| name.trim().to_owned());
+    let named = fs::read_dir("/run/netns").map_or(0, Iterator::count);
+    (names.collect(), named)
+}
+
+#[test]
+fn a_killed_run_leaves_nothing_behind() {
+    let folder = folder("live-killed");
+    let before = surroundings();
+    let own = fs::read_link("/proc/self/ns/net").unwrap();
+    for number in 0..4 {
+        let out = format!("run-{number}");
+        let arguments = [
+            "live",
+            &scenario("two-stations.yaml"),
+            "--duration",
+            "30s",
+            "--ordinary-priority",
+            "--out",
+            &out,
+        ];
+        let mut child = command(&folder, &arguments).spawn().unwrap();
+        // Killed at different points: namespaces are made, probed, or run.
+        std::thread::sleep(Duration::from_millis(30 + 70 * number));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!folder.join(&out).exists(), "no folder that looks complete");
+    }
+    assert_eq!(surroundings(), before);
+    assert_eq!(fs::read_link("/proc/self/ns/net").unwrap(), own);
+}

@@ -1,0 +1,28 @@
+//! Network namespaces, pairs of interfaces, packet sockets, clocks, waiting and priority of Linux.
+//!
+//! The only crate with system calls and `unsafe` of its own. It knows octets and nanoseconds, and nothing of networks that are
+//! described. Nothing that it makes has a name in the system: what a process made goes with it, however it ends.
+
+#![cfg(target_os = "linux")]
+#![allow(unsafe_code, reason = "the standard library lacks these system calls")]
+
+mod clock;
+mod namespace;
+mod offload;
+mod packet;
+mod priority;
+mod route;
+mod wait;
+
+pub use clock::{Clock, clock_read_cost};
+pub use namespace::{Namespace, why_no_namespaces};
+pub use offload::settle_offloads;
+pub use packet::{FramePort, PacketSocket, Received};
+pub use priority::{Priority, prefer};
+pub use route::{End, add_pair};
+pub use wait::{Waiter, Woken};
+
+/// What a system call gave, or its error.
+fn checked(result: libc::c_int) -> std::io::Result<libc::c_int> {
+    if result < 0 { Err(std::io::Error::last_os_error()) } else { Ok(result) }
+}

@@ -1,0 +1,290 @@
+//! Frames of an interface by a packet socket (AF_PACKET): as on the wire, the tag that the kernel takes off put back, with the kernel's
+//! stamp of reception.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+
+use crate::checked;
+
+/// Room for a tag in front of a received frame.
+const TAG: usize = 4;
+/// Addresses in front of the tag.
+const ADDRESSES: usize = 12;
+/// Octets of the buffer between kernel and this process: a run loses frames if it does not read for so long.
+const BUFFER: libc::c_int = 8 << 20;
+
+const ALL_PROTOCOLS: u16 = 3;
+const IGNORE_OUTGOING: libc::c_int = 23;
+const STATUS_VLAN_VALID: u32 = 1 << 4;
+const STATUS_VLAN_TPID_VALID: u32 = 1 << 6;
+
+/// A port that takes and gives frames from destination address to the end of the data, without FCS.
+pub trait FramePort {
+    /// The next frame that was received, if there is one. `buffer` has room for a frame and a tag.
+    ///
+    /// # Errors
+    /// If the port fails.
+    fn receive<'b>(&self, buffer: &'b mut [u8]) -> io::Result<Option<Received<'b>>>;
+
+    /// Sends a frame; false if the port has no room for it now.
+    ///
+    /// # Errors
+    /// If the port fails.
+    fn send(&self, frame: &[u8]) -> io::Result<bool>;
+
+    /// Frames that were received and lost since the last call.
+    ///
+    /// # Errors
+    /// If the port fails.
+    fn lost(&self) -> io::Result<u64>;
+
+    /// What to wait for.
+    fn descriptor(&self) -> RawFd;
+}
+
+/// A received frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received<'b> {
+    /// From destination address, tag included.
+    pub octets: &'b [u8],
+    /// When the kernel received it, in nanoseconds of the system's time; none if it did not stamp it.
+    pub stamp: Option<u64>,
+}
+
+/// A packet socket of an interface.
+#[derive(Debug)]
+pub struct PacketSocket {
+    socket: OwnedFd,
+}
+
+impl PacketSocket {
+    /// Of an interface in this thread's namespace; it takes all frames, whatever their destination.
+    ///
+    /// # Errors
+    /// If there is no such interface, or the process may not open it: it needs `CAP_NET_RAW`.
+    pub fn open(interface: &str) -> io::Result<Self> {
+        let name = std::ffi::CString::new(interface).map_err(io::Error::other)?;
+        // SAFETY: the pointer is that of a text which outlives the call.
+        let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
+        let index = match libc::c_int::try_from(index) {
+            Ok(index) if index > 0 => index,
+            _ => return Err(io::Error::new(io::ErrorKind::NotFound, format!("no interface `{interface}`"))),
+        };
+        let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+        // SAFETY: takes no pointer; the descriptor it gives is owned by nothing else. Without a protocol it receives nothing yet.
+        let socket = unsafe { OwnedFd::from_raw_fd(checked(libc::socket(libc::AF_PACKET, kind, 0))?) };
+        let socket = Self { socket };
+        socket.set(libc::SOL_PACKET, libc::PACKET_AUXDATA, &1)?;
+        socket.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1)?;
+        // Older kernels have neither: what is sent is then received, and passes a queue more.
+        let _ = socket.set(libc::SOL_PACKET, IGNORE_OUTGOING, &1);
+        let _ = socket.set(libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1);
+        if socket.set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &BUFFER).is_err() {
+            socket.set(libc::SOL_SOCKET, libc::SO_RCVBUF, &BUFFER)?;
+        }
+        let all = libc::packet_mreq {
+            mr_ifindex: index,
+            mr_type: libc::PACKET_MR_PROMISC as libc::c_ushort,
+            mr_alen: 0,
+            mr_address: [0; 8],
+        };
+        socket.set(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &all)?;
+        socket.bind(index)?;
+        Ok(socket)
+    }
+
+    fn bind(&self, index: libc::c_int) -> io::Result<()> {
+        // SAFETY: an address is plain octets; the pointer and the length are those of `address`, which outlives the call.
+        unsafe {
+            let mut address: libc::sockaddr_ll = std::mem::zeroed();
+            address.sll_family = libc::AF_PACKET as libc::c_ushort;
+            address.sll_protocol = ALL_PROTOCOLS.to_be();
+            address.sll_ifindex = index;
+            let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+            checked(libc::bind(self.socket.as_raw_fd(), (&raw const address).cast(), length))?;
+        }
+        Ok(())
+    }
+
+    fn set<T>(&self, level: libc::c_int, option: libc::c_int, value: &T) -> io::Result<()> {
+        let length = size_of::<T>() as libc::socklen_t;
+        // SAFETY: the pointer and the length are those of `value`, which outlives the call.
+        let set = unsafe {
+            libc::setsockopt(self.socket.as_raw_fd(), level, option, std::ptr::from_ref(value).cast(), length)
+        };
+        checked(set).map(|_| ())
+    }
+
+    pub(crate) fn as_fd_raw(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// What the kernel adds to a frame.
+#[derive(Clone, Copy, Default)]
+struct Added {
+    /// Tag protocol and control information.
+    tag: Option<(u16, u16)>,
+    stamp: Option<u64>,
+}
+
+impl FramePort for PacketSocket {
+    fn receive<'b>(&self, buffer: &'b mut [u8]) -> io::Result<Option<Received<'b>>> {
+        let room = &mut buffer[TAG..];
+        let mut part = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
+        let mut control = Control([0; 256]);
+        // SAFETY: a header is plain data; its pointers are those of `part` and `control`, with their lengths, which outlive the calls.
+        let (got, added) = unsafe {
+            let mut header: libc::msghdr = std::mem::zeroed();
+            header.msg_iov = &raw mut part;
+            header.msg_iovlen = 1;
+            header.msg_control = control.0.as_mut_ptr().cast();
+            header.msg_controllen = control.0.len() as _;
+            let got = libc::recvmsg(self.socket.as_raw_fd(), &raw mut header, 0);
+            (got, if got < 0 { Added::default() } else { added(&header) })
+        };
+        let Ok(length) = usize::try_from(got) else {
+            let error = io::Error::last_os_error();
+            return match error.kind() {
+                io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok(None),
+                _ => Err(error),
+            };
+        };
+        let end = TAG + length;
+        let octets = match added.tag {
+            Some((protocol, information)) if length >= ADDRESSES => {
+                buffer.copy_within(TAG..TAG + ADDRESSES, 0);
+                buffer[ADDRESSES..ADDRESSES + 2].copy_from_slice(&protocol.to_be_bytes());
+                buffer[ADDRESSES + 2..ADDRESSES + TAG].copy_from_slice(&information.to_be_bytes());
+                &buffer[..end]
+            }
+            _ => &buffer[TAG..end],
+        };
+        Ok(Some(Received { octets, stamp: added.stamp }))
+    }
+
+    fn send(&self, frame: &[u8]) -> io::Result<bool> {
+        // SAFETY: the pointer and the length are those of `frame`, which outlives the call.
+        let sent = unsafe { libc::send(self.socket.as_raw_fd(), frame.as_ptr().cast(), frame.len(), 0) };
+        if sent >= 0 {
+            return Ok(true);
+        }
+        let error = io::Error::last_os_error();
+        match error.raw_os_error() {
+            Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR) => Ok(false),
+            _ => Err(error),
+        }
+    }
+
+    fn lost(&self) -> io::Result<u64> {
+        let mut counted = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
+        let mut length = size_of::<libc::tpacket_stats>() as libc::socklen_t;
+        // SAFETY: the pointers are those of `counted`, with its length, which outlives the call.
+        checked(unsafe {
+            libc::getsockopt(
+                self.socket.as_raw_fd(),
+                libc::SOL_PACKET,
+                libc::PACKET_STATISTICS,
+                (&raw mut counted).cast(),
+                &raw mut length,
+            )
+        })?;
+        Ok(u64::from(counted.tp_drops))
+    }
+
+    fn descriptor(&self) -> RawFd {
+        self.socket.as_raw_fd()
+    }
+}
+
+/// Room for what the kernel adds, aligned as it needs it.
+#[repr(align(8))]
+struct Control([u8; 256]);
+
+/// What the kernel added to a message.
+///
+/// # Safety
+/// The header is one that `recvmsg` has filled, and what it points to is there.
+unsafe fn added(header: &libc::msghdr) -> Added {
+    let mut added = Added::default();
+    // SAFETY: by this function's contract; each part is read only if it has the length of its type, wherever it is aligned.
+    unsafe {
+        let mut part = libc::CMSG_FIRSTHDR(header);
+        while !part.is_null() {
+            let (level, kind) = ((*part).cmsg_level, (*part).cmsg_type);
+            let data = libc::CMSG_DATA(part);
+            let has = |length: usize| (*part).cmsg_len as usize >= libc::CMSG_LEN(length as u32) as usize;
+            if level == libc::SOL_PACKET
+                && kind == libc::PACKET_AUXDATA
+                && has(size_of::<libc::tpacket_auxdata>())
+            {
+                let data = data.cast::<libc::tpacket_auxdata>().read_unaligned();
+                if data.tp_status & STATUS_VLAN_VALID != 0 {
+                    let is_known = data.tp_status & STATUS_VLAN_TPID_VALID != 0;
+                    added.tag = Some((if is_known { data.tp_vlan_tpid } else { 0x8100 }, data.tp_vlan_tci));
+                }
+            } else if level == libc::SOL_SOCKET
+                && kind == libc::SO_TIMESTAMPNS
+                && has(size_of::<libc::timespec>())
+            {
+                let time = data.cast::<libc::timespec>().read_unaligned();
+                let [seconds, rest] =
+                    [time.tv_sec, time.tv_nsec].map(|part| u64::try_from(part).unwrap_or(0));
+                added.stamp = Some(seconds * 1_000_000_000 + rest);
+            }
+            part = libc::CMSG_NXTHDR(header, part);
+        }
+    }
+    added
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::route::{pair, skipped};
+    use crate::{Clock, Waiter, Woken, settle_offloads};
+
+    /// Sends a frame over a pair of interfaces and gives what is received.
+    fn over(frame: &[u8]) -> Option<(Vec<u8>, bool)> {
+        let [one, other] = pair()?;
+        let open = |name: &'static str| move || PacketSocket::open(name);
+        let [from, to] =
+            [one.inside(open("t0")), other.inside(open("t1"))].map(|socket| socket.expect("it is there"));
+        other.inside(|| settle_offloads("t1", &to)).expect("a pair merges nothing");
+        let clock = Clock::starting_in(0);
+        assert!(from.send(frame).expect("it is up"));
+        let mut waiter = Waiter::new([to.descriptor()]);
+        assert_eq!(waiter.wait(clock, 10_000_000_000).expect("it is open"), Woken::Frames);
+        let mut buffer = [0; 2048];
+        let received = to.receive(&mut buffer).expect("it is open").expect("it was waited for");
+        assert!(to.receive(&mut [0; 2048]).expect("it is open").is_none(), "one frame was sent");
+        assert!(from.receive(&mut [0; 2048]).expect("it is open").is_none(), "what is sent is not received");
+        assert_eq!(to.lost().expect("it is open"), 0);
+        Some((received.octets.to_vec(), received.stamp.is_some()))
+    }
+
+    fn frame(ether_type: [u8; 2], length: usize) -> Vec<u8> {
+        let mut frame = vec![0x02, 0, 0, 0, 0, 1, 0x02, 0, 0, 0, 0, 2];
+        frame.extend_from_slice(&ether_type);
+        frame.extend((frame.len()..length).map(|place| (place % 251) as u8));
+        frame
+    }
+
+    #[test]
+    fn octets_arrive_as_they_were_sent_and_stamped() {
+        for (ether_type, length) in
+            [([0x88, 0xb5], 60), ([0x88, 0xb5], 1514), ([0x81, 0x00], 64), ([0x81, 0x00], 1518)]
+        {
+            let sent = frame(ether_type, length);
+            let Some((received, is_stamped)) = over(&sent) else { return skipped() };
+            assert_eq!(received, sent, "of {length} octets, type {ether_type:02x?}");
+            assert!(is_stamped);
+        }
+    }
+
+    #[test]
+    fn an_interface_that_is_not_there_is_named() {
+        let error = PacketSocket::open("none-such").expect_err("there is none");
+        assert_eq!(error.to_string(), "no interface `none-such`");
+    }
+}

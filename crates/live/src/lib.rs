@@ -1,0 +1,26 @@
+//! A described network in real time: bridges and end stations that send real frames over interfaces of Linux.
+//!
+//! ```text
+//!  clock, sockets ─► worker ─► Node::receive ─► events in order of time ─► core's ports ─► Node::emit ─► sockets
+//! ```
+//! A [`node`] is a machine without clock or socket: it drives `core`'s forwarding, schedulers and ports, which are those of the
+//! simulator, by the instants at which frames came. A frame leaves when its last bit would on a link of the described rate, so a
+//! link of 100 Mbit/s is one on any interface. A worker carries frames and readings of the clock. The result is an
+//! observation of the simulator's type. Not here: system calls (`tautwire-linux`), comparison and tables (`report`).
+
+#![cfg(target_os = "linux")]
+
+mod counters;
+mod floor;
+mod frames;
+mod message;
+mod node;
+mod plan;
+mod run;
+mod support;
+mod worker;
+
+pub use floor::{Floor, Spread};
+pub use run::{Cannot, LiveRun, Settings, run};
+pub use support::{differences, refusals};
+pub use tautwire_linux::Priority;

@@ -1,0 +1,271 @@
+//! A run: namespaces and pairs of interfaces, sockets, readiness, threads, and the observation.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+
+use tautwire_linux::{Clock, End, FramePort, Namespace, PacketSocket, Priority, add_pair, settle_offloads};
+use tautwire_model::Network;
+use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
+use tautwire_sim::{Observation, PortObservation};
+use tautwire_wire::EthernetHeader;
+
+use crate::counters::Counters;
+use crate::floor::{self, Floor, Spread};
+use crate::message::PROBE;
+use crate::node::Node;
+use crate::plan::Plan;
+use crate::support;
+use crate::worker::{Shared, Station, Turn, work};
+
+/// How long before its start a run is ready.
+const AHEAD: u64 = 50_000_000;
+
+/// How a run is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Threads; none: as many as there are processors, and at most one for each node.
+    pub threads: Option<usize>,
+    /// Whether threads ask for real-time priority.
+    pub is_real_time: bool,
+}
+
+/// Why there is no run.
+#[derive(Debug)]
+pub enum Cannot {
+    /// The description asks for what a live run does not have.
+    Refused(Vec<String>),
+    /// The machine lacks something, or fails.
+    Machine(String),
+}
+
+impl fmt::Display for Cannot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(reasons) => f.write_str(&reasons.join("; ")),
+            Self::Machine(why) => f.write_str(why),
+        }
+    }
+}
+
+impl From<io::Error> for Cannot {
+    fn from(error: io::Error) -> Self {
+        Self::Machine(error.to_string())
+    }
+}
+
+/// What a live run gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LiveRun {
+    /// As that of a simulated run.
+    pub observation: Observation,
+    /// The floor of the machine.
+    pub floor: Floor,
+    /// By how much transmissions were later than their instants.
+    pub lateness: Spread,
+    /// Frames that a listener received after one with a greater number.
+    pub out_of_order: u64,
+    /// Frames that a listener received twice.
+    pub duplicates: u64,
+    /// Frames that are none of the description's.
+    pub foreign: u64,
+    /// Frames that sockets lost, as the kernel counts them.
+    pub socket_lost: u64,
+}
+
+/// Runs a network on pairs of interfaces in namespaces of this process.
+///
+/// # Errors
+/// If the description asks for what a live run does not have, the machine allows no namespaces, or a system call fails.
+pub fn run(network: &Network, settings: Settings) -> Result<LiveRun, Cannot> {
+    let refusals = support::refusals(network);
+    if !refusals.is_empty() {
+        return Err(Cannot::Refused(refusals));
+    }
+    if let Some(why) = tautwire_linux::why_no_namespaces() {
+        return Err(Cannot::Machine(why));
+    }
+    let plan = Plan::new(network);
+    let namespaces = network.nodes.iter().map(|_| Namespace::new()).collect::<io::Result<Vec<_>>>()?;
+    cable(network, &namespaces)?;
+    let mut stations = Vec::with_capacity(network.nodes.len());
+    for (number, namespace) in namespaces.iter().enumerate() {
+        let index = NodeIndex::at(number);
+        stations.push(Station {
+            node: Node::new(network, &plan, index, network.run.seed),
+            ports: sockets(network, index, namespace)?,
+        });
+    }
+    ready(network, &stations)?;
+    let first = network
+        .links
+        .first()
+        .and_then(|link| Some((socket(&stations, link.from)?, socket(&stations, link.to)?)));
+    let frame = network.links.first().map(|link| probe(network, link.from, link.to)).unwrap_or_default();
+    let mut floor = floor::measure(first.map(|(one, other)| (one, other, frame.as_slice())))?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    floor.threads = settings.threads.unwrap_or(cores).clamp(1, stations.len().max(1));
+    let mut groups = shared_out(stations, floor.threads);
+    floor.threads = groups.len();
+    floor.priority = go(network, settings, &mut groups)?;
+    collect(network, groups, floor).map_err(Cannot::from)
+}
+
+/// The name of a port's interface in its node's namespace.
+fn interface(network: &Network, port: PortIndex) -> String {
+    format!("port{}", network.port_number(port))
+}
+
+/// Makes a pair of interfaces for each cable.
+fn cable(network: &Network, namespaces: &[Namespace]) -> io::Result<()> {
+    for cable in network.links.chunks_exact(2) {
+        let end = |port: PortIndex| {
+            let described = &network.ports[port.index()];
+            End {
+                namespace: &namespaces[described.node.index()],
+                name: interface(network, port),
+                address: described.address.0,
+                // A tag more than the largest frame without one.
+                mtu: u32::try_from(described.mtu.get()).unwrap_or(u32::MAX).clamp(1500, 65_000) + 4,
+            }
+        };
+        add_pair(&end(cable[0].from), &end(cable[0].to))?;
+    }
+    Ok(())
+}
+
+fn sockets(
+    network: &Network,
+    node: NodeIndex,
+    namespace: &Namespace,
+) -> io::Result<Vec<(PortIndex, PacketSocket)>> {
+    let ports = network.nodes[node.index()].ports.clone().map(PortIndex);
+    let connected = ports.filter(|port| network.ports[port.index()].links.is_some());
+    connected
+        .map(|port| {
+            let name = interface(network, port);
+            let socket = namespace.inside(|| {
+                let socket = PacketSocket::open(&name)?;
+                settle_offloads(&name, &socket)?;
+                Ok(socket)
+            })?;
+            Ok((port, socket))
+        })
+        .collect()
+}
+
+fn socket<'s>(stations: &'s [Station<'_>], port: PortIndex) -> Option<&'s PacketSocket> {
+    let all = stations.iter().flat_map(|station| &station.ports);
+    all.into_iter().find(|(own, _)| *own == port).map(|(_, socket)| socket)
+}
+
+/// A frame from one port to the other that is no frame of a stream.
+fn probe(network: &Network, from: PortIndex, to: PortIndex) -> Vec<u8> {
+    let [source, destination] = [from, to].map(|port| network.ports[port.index()].address);
+    let mut frame = Vec::new();
+    EthernetHeader { destination, source, tag: None, ether_type: PROBE }.emit(&mut frame);
+    frame.resize(60, 0);
+    frame
+}
+
+/// Checks that a frame passes each link.
+fn ready(network: &Network, stations: &[Station<'_>]) -> Result<(), Cannot> {
+    let clock = Clock::starting_in(0);
+    for link in &network.links {
+        let (Some(from), Some(to)) = (socket(stations, link.from), socket(stations, link.to)) else {
+            continue;
+        };
+        if !floor::pass(from, to, &probe(network, link.from, link.to), clock)? {
+            let name = |port: PortIndex| {
+                let port = &network.ports[port.index()];
+                format!("{}.{}", network.nodes[port.node.index()].name, port.name)
+            };
+            let text = format!("no frame passes from {} to {}", name(link.from), name(link.to));
+            return Err(Cannot::Machine(text));
+        }
+    }
+    Ok(())
+}
+
+/// Shares the nodes out, the one with the most ports first, to the group with the fewest ports.
+fn shared_out(mut stations: Vec<Station<'_>>, threads: usize) -> Vec<Vec<Station<'_>>> {
+    stations.sort_by_key(|station| std::cmp::Reverse(station.ports.len()));
+    let mut groups: Vec<Vec<Station<'_>>> = (0..threads).map(|_| Vec::new()).collect();
+    for station in stations {
+        let ports = |group: &Vec<Station<'_>>| group.iter().map(|station| station.ports.len()).sum::<usize>();
+        let least = groups.iter_mut().min_by_key(|group| ports(group)).expect("at least one thread");
+        least.push(station);
+    }
+    groups.retain(|group| !group.is_empty());
+    groups
+}
+
+/// Runs the threads to their end.
+fn go(network: &Network, settings: Settings, groups: &mut [Vec<Station<'_>>]) -> io::Result<Priority> {
+    let shared = Shared::default();
+    let threads = groups.len();
+    let clock = Clock::starting_in(AHEAD);
+    let end = network.run.duration.as_ps().div_ceil(1000);
+    std::thread::scope(|scope| {
+        let started: Vec<_> = groups
+            .iter_mut()
+            .enumerate()
+            .map(|(number, stations)| {
+                let shared = &shared;
+                let turn = Turn { clock, end, number, threads, is_real_time: settings.is_real_time };
+                std::thread::Builder::new()
+                    .name(format!("live-{number}"))
+                    .spawn_scoped(scope, move || work(stations, turn, shared))
+            })
+            .collect();
+        let mut priority = Priority::RealTime;
+        for thread in started {
+            let ended =
+                thread?.join().unwrap_or_else(|_| Err(io::Error::other("a thread of the run panicked")));
+            priority = priority.min(ended?);
+        }
+        Ok(priority)
+    })
+}
+
+/// The observation of all nodes.
+fn collect(network: &Network, groups: Vec<Vec<Station<'_>>>, floor: Floor) -> io::Result<LiveRun> {
+    let mut counters = Counters::default();
+    let mut ports = vec![PortObservation::default(); network.ports.len()];
+    let mut in_flight: BTreeMap<u32, BTreeMap<u32, u64>> = BTreeMap::new();
+    let mut socket_lost = 0;
+    for station in groups.into_iter().flatten() {
+        for (stream, hop) in station.node.in_flight() {
+            *in_flight.entry(stream).or_default().entry(hop).or_default() += 1;
+        }
+        for (port, seen) in station.node.port_observations() {
+            ports[port.index()] = seen;
+        }
+        for (_, socket) in &station.ports {
+            socket_lost += socket.lost()?;
+        }
+        counters.merge(station.node.counters);
+    }
+    let none = BTreeMap::new();
+    let streams = (0..network.streams.len()).map(|number| {
+        let number = StreamIndex::at(number).0;
+        counters.stream(network, number, in_flight.get(&number).unwrap_or(&none))
+    });
+    let observation = Observation {
+        seed: network.run.seed,
+        end: network.run.duration,
+        frame_hops: counters.transmissions,
+        streams: streams.collect(),
+        ports,
+        ..Observation::default()
+    };
+    Ok(LiveRun {
+        observation,
+        floor,
+        lateness: Spread::of(&counters.lateness, counters.lateness_max),
+        out_of_order: counters.out_of_order,
+        duplicates: counters.duplicates,
+        foreign: counters.foreign,
+        socket_lost,
+    })
+}

@@ -1,0 +1,100 @@
+//! What of a description a live run does not have: refusals, each one sentence, and differences that are stated.
+
+use tautwire_model::Network;
+use tautwire_model::network::{Distribution, NodeKind, StreamIndex, Switching, Traffic};
+
+/// What the description asks for that cannot be run live; nothing if all of it can.
+#[must_use]
+pub fn refusals(network: &Network) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut refuse = |is_so: bool, what: &str| {
+        if is_so {
+            found.push(format!("a live run has no {what} yet"));
+        }
+    };
+    refuse(network.tdma.is_some(), "TDMA (`tdma`)");
+    refuse(network.time_triggered.is_some(), "time-triggered traffic (`time-triggered`)");
+    refuse(network.as6802.is_some(), "synchronisation of AS6802 (`as6802`)");
+    refuse(network.srp.is_some(), "stream reservation");
+    refuse(network.gptp.is_some(), "gPTP (`gptp`)");
+    refuse(network.harts.is_some(), "HaRTES (`harts`)");
+    refuse(network.test_bed.is_some(), "tasks of a test bed");
+    refuse(!network.stream_filters.is_empty(), "stream filters, gates and meters of bridges");
+    refuse(network.cyclic.is_some(), "cyclic queuing and forwarding");
+    refuse(network.ports.iter().any(|port| port.preemption.is_some()), "frame preemption");
+    refuse(!network.events.is_empty(), "timeline (`events`)");
+    refuse(network.streams.iter().any(|stream| stream.learned), "forwarding by learned addresses");
+    refuse(network.streams.iter().any(|stream| stream.virtual_link.is_some()), "virtual links of ARINC 664");
+    refuse(network.streams.iter().any(|stream| stream.datagrams.is_some()), "datagrams of several frames");
+    refuse(network.hosts.iter().any(|host| !host.stacks.stacks.is_empty()), "protocol stacks of hosts");
+    refuse(network.links.iter().any(|link| !link.up), "links that are down");
+    refuse(network.links.iter().any(|link| link.bit_error_rate > 0), "bit errors of links");
+    let cuts = network.devices.iter().any(|device| matches!(device.switching, Switching::CutThrough { .. }));
+    refuse(cuts, "cut-through");
+    let filters =
+        |stream: usize| network.streams[stream].hops.iter().any(|hop| is_filtered(network, stream, hop.port));
+    refuse((0..network.streams.len()).any(filters), "VLANs that a bridge filters on reception");
+    let made = |traffic: &Traffic| {
+        matches!(traffic, Traffic::Response { .. } | Traffic::Polled) || traffic.is_control()
+    };
+    refuse(
+        network.streams.iter().any(|stream| made(&stream.traffic)),
+        "traffic that a machine or another stream causes",
+    );
+    // A way that two hops of a stream share would be a redundant one.
+    let twice = network.streams.iter().find(|stream| {
+        let ports = stream.hops.iter().map(|hop| hop.port).collect::<std::collections::BTreeSet<_>>();
+        let listeners = stream.hops.iter().filter(|hop| hop.listener.is_some()).count();
+        ports.len() != stream.hops.len() || listeners > stream.listeners.len()
+    });
+    refuse(twice.is_some(), "streams over several ways");
+    found.extend(network.sections.keys().map(|key| format!("a live run has no `{key}` yet")));
+    found
+}
+
+/// Whether the port at the far end of a hop's link drops what comes of the stream (802.1Q-2022, 8.6.2).
+fn is_filtered(network: &Network, stream: usize, port: tautwire_model::network::PortIndex) -> bool {
+    let stream = &network.streams[StreamIndex::at(stream).index()];
+    let link = network.ports[port.index()].links.expect("a hop's port is connected").egress;
+    let to = network.links[link.index()].to;
+    let at = &network.ports[to.index()];
+    let vlan = network.vlans.iter().find(|vlan| vlan.id == stream.vlan);
+    let is_member = vlan.is_some_and(|vlan| vlan.members.iter().any(|member| member.port == to));
+    network.device(at.node).is_some() && at.ingress_filtering && !is_member
+}
+
+/// In what a live run differs from the described network, each one sentence.
+#[must_use]
+pub fn differences(network: &Network) -> Vec<String> {
+    let mut found = Vec::new();
+    let drifts = network.nodes.iter().any(|node| {
+        let clock = &node.clock;
+        clock.drift_ppb.is_some_and(|drift| drift != 0) || clock.offset.as_ps() != 0
+    });
+    if drifts {
+        found.push(
+            "all nodes read the clock of this machine: described offsets and drifts are left out".to_owned(),
+        );
+    }
+    let varies = |random: &Distribution| *random != Distribution::Zero;
+    let stages = network.devices.iter().flat_map(|device| &device.stages);
+    let of_hosts = network.hosts.iter().map(|host| &host.transmit);
+    let is_random =
+        stages.clone().map(|stage| &stage.latency).chain(of_hosts).any(|delay| varies(&delay.random))
+            || network.links.iter().any(|link| link.phy_delay.min != link.phy_delay.max);
+    if is_random {
+        found.push("delays that are described as random have their least value".to_owned());
+    }
+    if stages.clone().any(|stage| stage.position == tautwire_model::network::StagePosition::Transmission) {
+        found.push("stages of devices behind the selection are left out".to_owned());
+    }
+    let has_udp = network.streams.iter().any(|stream| stream.udp.is_some());
+    if has_udp {
+        found.push("frames have their described lengths, without IP and UDP headers".to_owned());
+    }
+    let learns = |kind: &NodeKind| matches!(kind, NodeKind::Bridge { learning: Some(_), .. });
+    if network.nodes.iter().any(|node| learns(&node.kind)) {
+        found.push("bridges do not learn addresses: the streams have static ways".to_owned());
+    }
+    found
+}

@@ -1,0 +1,116 @@
+//! Networks in real time, in namespaces of the test's own: what arrives, in which order, and what is counted; no figure of time.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+use std::path::Path;
+
+use tautwire_live::{Cannot, LiveRun, Settings, refusals, run};
+use tautwire_model::Network;
+use tautwire_units::Duration;
+
+fn network(text: &str) -> Network {
+    let loaded = tautwire_workbench::load_text("live.yaml", text);
+    assert!(loaded.network.is_some(), "{:?}", loaded.diagnostics);
+    loaded.network.unwrap()
+}
+
+fn scenario(name: &str) -> Network {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(name);
+    tautwire_workbench::load(&path).unwrap().network.unwrap()
+}
+
+/// A run without real-time priority; none where namespaces cannot be made, which is said aloud.
+#[allow(clippy::print_stderr, reason = "a test that is left out is never silent")]
+fn lived(network: &Network) -> Option<LiveRun> {
+    if let Some(why) = tautwire_linux::why_no_namespaces() {
+        eprintln!("SKIPPED: {why}");
+        return None;
+    }
+    Some(run(network, Settings { threads: None, is_real_time: false }).unwrap())
+}
+
+#[test]
+fn every_frame_of_every_mechanism_arrives_once_and_in_order() {
+    let mut network = scenario("shaped-line.yaml");
+    network.set_duration(Duration::from_ms(100));
+    let Some(live) = lived(&network) else { return };
+    let simulated = tautwire_workbench::simulate(&network, &mut tautwire_workbench::Options::default());
+    for (number, stream) in network.streams.iter().enumerate() {
+        let seen = &live.observation.streams[number];
+        // Its talkers have clocks that drift.
+        let other = simulated.streams[number].created;
+        assert!(seen.created.abs_diff(other) <= 1, "{}: {} and {other} frames", stream.name, seen.created);
+        assert_eq!((&seen.dropped, seen.in_flight), (&vec![], 0), "{}", stream.name);
+        assert_eq!(seen.delivered, seen.created + seen.replicated, "{}", stream.name);
+        for listener in &seen.listeners {
+            assert_eq!(listener.delivered, seen.created, "{}", stream.name);
+            assert!(listener.delay.count() > 0 && listener.worst.is_some());
+        }
+        for hop in &seen.hops {
+            assert!(hop.frames > 0);
+        }
+    }
+    assert_eq!([live.out_of_order, live.duplicates, live.foreign, live.socket_lost], [0; 4]);
+    let sent: u64 = live.observation.ports.iter().map(|port| port.frames).sum();
+    assert_eq!(sent, live.observation.frame_hops);
+}
+
+/// Two talkers to one listener over a bridge; 14 Mbit/s each to a line of 10 Mbit/s with a queue of few frames.
+const OVERLOAD: &str = "\
+name: overload
+allow: [port::overload, class::overload, port::queue-limit]
+defaults: {rate: 100 Mbit/s, classes: {0: {queue-limit: {frames: 4}}}}
+nodes:
+  a: {type: end-station}
+  b: {type: end-station}
+  s: {type: bridge}
+  c: {type: end-station}
+links:
+  - {between: [a, s]}
+  - {between: [b, s]}
+  - {between: [s, c], rate: 10 Mbit/s}
+streams:
+  - {name: one, talker: a, listeners: c, payload: 20 B, traffic: {type: periodic, interval: 100 us}}
+  - {name: two, talker: b, listeners: c, payload: 20 B, traffic: {type: periodic, interval: 100 us}}
+run: {duration: 100 ms}
+";
+
+#[test]
+fn a_link_is_as_slow_as_described_and_losses_have_the_simulators_names() {
+    let network = network(OVERLOAD);
+    let Some(live) = lived(&network) else { return };
+    for (stream, seen) in network.streams.iter().zip(&live.observation.streams) {
+        let lost: u64 = seen.dropped.iter().map(|(_, count)| count).sum();
+        assert_eq!(seen.created, 1001, "{}", stream.name);
+        assert_eq!(
+            seen.created,
+            seen.delivered + lost + seen.in_flight,
+            "{}: frames are conserved",
+            stream.name
+        );
+        let names: Vec<_> = seen.dropped.iter().map(|(reason, _)| reason.name()).collect();
+        assert!(names.iter().all(|name| *name == "queue-full"), "{}: {names:?}", stream.name);
+    }
+    // The line carries 84 octets in 67.2 us: of 2002 frames in 100 ms about 1488 and the queue; the kernel loses none.
+    let delivered: u64 = live.observation.streams.iter().map(|seen| seen.delivered).sum();
+    assert!((1480..=1500).contains(&delivered), "{delivered}");
+    assert_eq!(live.socket_lost, 0);
+}
+
+#[test]
+fn what_is_not_run_live_is_named() {
+    for (name, expected) in [
+        ("harts.yaml", "a live run has no HaRTES (`harts`) yet"),
+        ("lldp.yaml", "a live run has no `lldp` yet"),
+        ("cut-through.yaml", "a live run has no cut-through yet"),
+    ] {
+        let found = refusals(&scenario(name));
+        assert!(found.iter().any(|reason| reason == expected), "{name}: {found:?}");
+    }
+    let network = scenario("precision-time.yaml");
+    let Err(Cannot::Refused(reasons)) = run(&network, Settings { threads: None, is_real_time: false }) else {
+        panic!("it has gPTP");
+    };
+    assert!(reasons.iter().any(|reason| reason.contains("gPTP")), "{reasons:?}");
+}
