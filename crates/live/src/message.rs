@@ -56,7 +56,7 @@ impl Message {
 
 /// Puts the frame with this data into `to`, as it is on the wire behind `hop`, padded, without FCS.
 pub(crate) fn frame(stream: &Stream, hop: &Hop, data: &[u8], to: &mut Vec<u8>) {
-    let tag = VlanTag::new(hop.priority.number(), Some(stream.vlan)).filter(|_| hop.tagged);
+    let tag = VlanTag::new(hop.priority.number(), Some(stream.vlan)).filter(|_| hop.tagged.vlan);
     let (destination, source) = (stream.destination, stream.source);
     to.clear();
     EthernetHeader { destination, source, tag, ether_type: EtherType::LOCAL_EXPERIMENTAL }.emit(to);

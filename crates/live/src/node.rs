@@ -372,7 +372,7 @@ impl<'n> Node<'n> {
             return self.lose(place, hop, DropReason::Oversize);
         }
         if port.egress.is_gated() {
-            let sdu = u32::from(handle.octets) - if next.tagged { 22 } else { 18 };
+            let sdu = u32::from(handle.octets) - if next.tagged.vlan { 22 } else { 18 };
             if port.egress.exceeds_max_sdu(handle.class, sdu) {
                 return self.lose(place, hop, DropReason::MaxSdu);
             }

@@ -25,6 +25,10 @@ pub fn refusals(network: &Network) -> Vec<String> {
     refuse(!network.events.is_empty(), "timeline (`events`)");
     refuse(network.streams.iter().any(|stream| stream.learned), "forwarding by learned addresses");
     refuse(network.streams.iter().any(|stream| stream.virtual_link.is_some()), "virtual links of ARINC 664");
+    refuse(
+        network.streams.iter().any(|stream| stream.replication.is_some()),
+        "frame replication and elimination",
+    );
     refuse(network.streams.iter().any(|stream| stream.datagrams.is_some()), "datagrams of several frames");
     refuse(network.hosts.iter().any(|host| !host.stacks.stacks.is_empty()), "protocol stacks of hosts");
     refuse(network.links.iter().any(|link| !link.up), "links that are down");
