@@ -8,9 +8,9 @@ use crate::clock::Clock;
 
 /// How long before an instant the sleep ends: a timer of Linux is late by about this.
 const MARGIN: u64 = 60_000;
-/// Of each of these spans it spins at most [`SPUN_MAX`].
+/// Of each of these spans a thread may be awake so long and spin; behind that it sleeps whenever it waits.
 const SPAN: u64 = 50_000_000;
-const SPUN_MAX: u64 = 40_000_000;
+const AWAKE_MAX: u64 = 37_500_000;
 
 /// What ended a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +25,8 @@ pub enum Woken {
 #[derive(Debug)]
 pub struct Waiter {
     polled: Vec<libc::pollfd>,
-    /// Start of the span, and how long it spun in it.
-    spun: (u64, u64),
+    /// Start of the span, and how long it slept in it.
+    slept: (u64, u64),
 }
 
 impl Waiter {
@@ -34,7 +34,7 @@ impl Waiter {
     #[must_use]
     pub fn new(descriptors: impl IntoIterator<Item = RawFd>) -> Self {
         let poll = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-        Self { polled: descriptors.into_iter().map(poll).collect(), spun: (0, 0) }
+        Self { polled: descriptors.into_iter().map(poll).collect(), slept: (0, 0) }
     }
 
     /// Waits until a frame can be received, or until `until`, in nanoseconds of `clock`.
@@ -45,21 +45,22 @@ impl Waiter {
         loop {
             let now = clock.now();
             let left = until.saturating_sub(now);
-            if now >= self.spun.0 + SPAN {
-                self.spun = (now, 0);
+            if now >= self.slept.0 + SPAN {
+                self.slept = (now, 0);
             }
-            let may_spin = self.spun.1 < SPUN_MAX;
+            let may_spin = now.saturating_sub(self.slept.0 + self.slept.1) < AWAKE_MAX;
             let sleep = if may_spin { left.saturating_sub(MARGIN) } else { left };
-            if self.poll(sleep)? {
+            let has_frames = self.poll(sleep)?;
+            let awake = clock.now();
+            self.slept.1 += if sleep > 0 { awake - now } else { 0 };
+            if has_frames {
                 return Ok(Woken::Frames);
             }
-            let awake = clock.now();
             if may_spin && until.saturating_sub(awake) <= MARGIN {
                 // Frames that come in these microseconds are stamped by the kernel: they lose nothing.
                 while clock.now() < until {
                     std::hint::spin_loop();
                 }
-                self.spun.1 += until.saturating_sub(awake);
             }
             if clock.now() >= until {
                 return Ok(Woken::Instant);
