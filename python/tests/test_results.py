@@ -271,9 +271,8 @@ def test_stream_filters_meters_and_gates_are_tables() -> None:
     (row,) = filters["rows"]
     counted = dict(zip((column["name"] for column in filters["columns"]), row, strict=True))
     assert (counted["node"], counted["stream_filter"]) == ("s", 3)
-    lost = seen.stream("x")["frames"]["created"] - seen.stream("x")["frames"]["delivered"]
     assert counted["matching_frames_count"] == 100
-    assert 0 < counted["red_frames_count"] == lost
+    assert 0 < counted["red_frames_count"] == 100 - seen.stream("x")["frames"]["delivered"]
 
 
 def test_recovery_functions_of_copies_are_a_table() -> None:
