@@ -72,10 +72,11 @@ pub fn random_gptp_servo(seed: u64, lossy: bool) -> String {
         text,
         "gptp:\n  log-sync-interval: {}\n  log-pdelay-interval: -3\n  sample-interval: 7 ms\n  servo: {{step-min: 300 us, rate-max: 1000 ppm{weights}}}\n  \
          end-stations: {stamps}\n  bridges: {stamps}\n  nodes: {{n0: {{priority1: 100}}}}\n\
-         streams:\n  - {{name: load, talker: n0, listeners: n1, payload: {} B, traffic: {{type: periodic, interval: 10 ms}}}}\n\
+         streams:\n  - {{name: load, talker: n0, listeners: n1, frame: {} B, traffic: {{type: periodic, interval: 10 ms}}}}\n\
          run: {{duration: 16 s, warm-up: 12 s}}",
         *dice.one_of(&["-3", "-4"]),
-        dice.between(46, 1_500)
+        // With header, tag and FCS.
+        dice.between(46, 1_500) + 22
     );
     grain::drawn(&text, seed, &grain::FINE)
 }
