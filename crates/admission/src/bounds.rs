@@ -206,7 +206,7 @@ pub fn may_be_lost(network: &Network, stream: &Stream, listener: usize, limit: &
     RefusalReason::MayBeLost {
         stream: stream.name.clone(),
         listener: network.nodes[stream.listeners[listener].index()].name.clone(),
-        kind: limit.name().to_owned(),
+        kind: limit.kind.name.to_owned(),
         place: limit.place(network),
         class: limit.class().map(|class| class.number()),
         allowed: limit.limit,

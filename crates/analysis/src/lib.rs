@@ -86,11 +86,11 @@ pub use explain::{Explanation, HopExplanation, Part, explain};
 pub use fault::{PlantedFault, bounds_with_fault};
 pub use frer::RecoveryBounds;
 pub use granted::bounds_where_granted;
-pub use loss::{Limit, LimitKind, Losses, Overflow, StatedFailure, losses, stated_failures};
+pub use loss::{Limit, LimitKind, LimitPlace, Losses, Overflow, StatedFailure, losses, stated_failures};
 pub use result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds};
 pub use session::Session;
 pub use tdma::{
-    AnswerDemand, CostRule, Failure, FailureCost, FailureCosts, SlotDemand, StreamDemand, Takeover,
+    AnswerDemand, CYCLES, CostRule, Failure, FailureCost, FailureCosts, SlotDemand, StreamDemand, Takeover,
     failure_costs, slot_demand, takeover,
 };
 
@@ -98,6 +98,14 @@ pub use time_triggered::{late_control_frames, proven_precision};
 pub use unbounded::{Unbounded, Why};
 
 use tautwire_model::Network;
+
+/// Kinds of limits that others compare with; each mechanism has its own.
+pub mod limits {
+    pub use crate::frer::HISTORY;
+    pub use crate::loss::NEWEST_MESSAGE;
+    pub use crate::psfp::METER_BURST;
+    pub use crate::tdma::LIFETIME;
+}
 
 /// Per stream and listener: whether both copies of a frame over two networks may be taken there, because copies of its
 /// virtual link, whose sub-virtual-links have their numbers in common, may come further apart than SkewMax, or the

@@ -66,7 +66,7 @@ impl Grammar {
     /// Every code that a diagnostic can have, with what it means.
     #[must_use]
     pub fn fault_codes(&self) -> Vec<(&'static str, &'static str)> {
-        codes::CATALOGUE.to_vec()
+        codes::catalogue()
     }
 
     /// The JSON Schema of a description: the contents of `docs/schema/tautwire.schema.json`.

@@ -18,7 +18,7 @@ use crate::table::microseconds;
 /// Network time of a time-triggered network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NetworkTimeSummary {
-    /// The precision that the description states, and schedule and bounds reckon with.
+    /// The precision that the description states, which schedule and bounds use.
     pub precision_ps: u64,
     /// The precision that the synchronisation is proven to keep; none if clocks are corrected as stated.
     #[serde(skip_serializing_if = "Option::is_none")]

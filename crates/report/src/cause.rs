@@ -6,7 +6,8 @@
 //! without network time is lost to the start if no node lost that time again, and to a failure if one did and
 //! something fails. A loss without a stated failure is the network's own.
 
-use tautwire_analysis::{Limit, LimitKind, StatedFailure};
+use tautwire_analysis::limits::LIFETIME;
+use tautwire_analysis::{CYCLES, Limit, StatedFailure};
 use tautwire_model::network::Network;
 use tautwire_sim::{DropReason, Observation};
 
@@ -71,8 +72,8 @@ impl Causes {
 
     /// Those at a listener, with what may fail on the way to it, and limits that may be too small.
     pub(crate) fn at(self, stated: &[StatedFailure], limits: &[Limit]) -> Self {
-        let is_too_short = limits.iter().any(|limit| matches!(limit.kind, LimitKind::Lifetime(_)));
-        let misses_cycles = stated.iter().any(|failure| matches!(failure, StatedFailure::NoCycles(_)));
+        let is_too_short = limits.iter().any(|limit| limit.kind == LIFETIME);
+        let misses_cycles = stated.iter().any(|failure| matches!(failure, StatedFailure::Misses(_, CYCLES)));
         let expired = if misses_cycles && !is_too_short { Cause::Failure } else { Cause::Network };
         Self { expired, ..self }
     }
@@ -97,6 +98,7 @@ impl Causes {
 
 #[cfg(test)]
 mod tests {
+    use tautwire_analysis::LimitPlace;
     use tautwire_model::network::NodeIndex;
 
     use super::*;
@@ -104,12 +106,12 @@ mod tests {
     #[test]
     fn frames_expire_by_a_failure_where_one_keeps_cycles_away_and_they_live_long_enough() {
         let at = NodeIndex::at(0);
-        let limit = Limit { kind: LimitKind::Lifetime(at), limit: 1, needed: Some(2) };
+        let limit = Limit { kind: LIFETIME, at: LimitPlace::Node(at), limit: 1, needed: Some(2) };
         let expired = |stated: &[StatedFailure], limits: &[Limit]| {
             Causes::default().at(stated, limits).cause(DropReason::Expired)
         };
-        assert_eq!(expired(&[StatedFailure::NoCycles(at)], &[]), Cause::Failure);
-        assert_eq!(expired(&[StatedFailure::NoCycles(at)], &[limit]), Cause::Network);
+        assert_eq!(expired(&[StatedFailure::Misses(at, CYCLES)], &[]), Cause::Failure);
+        assert_eq!(expired(&[StatedFailure::Misses(at, CYCLES)], &[limit]), Cause::Network);
         assert_eq!(expired(&[StatedFailure::Stops(at)], &[]), Cause::Network);
     }
 }

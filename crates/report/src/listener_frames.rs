@@ -91,7 +91,7 @@ pub(crate) fn lost(seen: &ListenerObservation) -> u64 {
     seen.lost.unwrap_or_else(|| seen.dropped.iter().filter(taken).map(|(_, count)| count).sum())
 }
 
-/// Copies that the network, or the listener's host behind its port, discarded without a stated failure, and that were
+/// Copies that the network, or the listener's host, discarded without a stated failure, and that were
 /// not to be eliminated. Over two networks no more than the frames of which no copy was taken. A discarded datagram
 /// counts, if no piece of it may have been taken otherwise.
 pub(crate) fn discarded(seen: &ListenerObservation, causes: Causes) -> u64 {

@@ -15,12 +15,12 @@ use crate::verdict::Verdict;
 /// A limit in the form of results.
 pub(crate) fn summary(network: &Network, limit: &Limit) -> LimitSummary {
     LimitSummary {
-        kind: limit.name().to_owned(),
+        kind: limit.kind.name.to_owned(),
         place: limit.place(network),
         traffic_class: limit.class().map(|class| class.number()),
         limit: limit.limit,
         needed: limit.needed,
-        unit: limit.unit().to_owned(),
+        unit: limit.kind.unit.to_owned(),
         meant: limit.is_meant(),
         text: limit.text(network),
     }

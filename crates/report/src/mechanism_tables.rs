@@ -17,7 +17,7 @@ use crate::summary::Summary;
 pub struct MechanismTable {
     /// Its name: the mechanism's, and what a row is.
     pub name: String,
-    /// What stands over it.
+    /// Its title.
     pub title: String,
     /// What a row is, in a sentence.
     pub about: String,
@@ -32,7 +32,7 @@ pub struct MechanismTable {
 pub struct TableColumn {
     /// Its name for programs.
     pub name: String,
-    /// What stands over it.
+    /// Its title.
     pub title: String,
 }
 
@@ -112,7 +112,7 @@ fn rendered(table: &MechanismTable, options: TableOptions) -> String {
     format!("{}: {}\n{rendered}", table.title, lower(&table.about))
 }
 
-/// A sentence that goes on behind a title.
+/// A sentence that follows a title.
 fn lower(sentence: &str) -> String {
     let mut signs = sentence.trim_end_matches('.').chars();
     signs.next().map_or_else(String::new, |first| first.to_lowercase().chain(signs).collect())

@@ -44,7 +44,7 @@ impl Proviso {
         }
     }
 
-    /// The words behind *proven*.
+    /// The words after *proven*.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -29,7 +29,7 @@ pub enum NotServed {
     NeverSent,
     /// Nothing of the description starts the stream, so no run sends it.
     NeverStarted,
-    /// The description states that its first frame is sent behind the end of the run.
+    /// The description states that its first frame is sent after the end of the run.
     SentLater,
     /// Frames were created, and none of them came.
     NothingDelivered,

@@ -99,7 +99,7 @@ pub struct Summary {
     pub mechanisms: Vec<crate::mechanism_tables::MechanismTable>,
 }
 
-/// A run as a whole.
+/// A run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunSummary {
     /// Seed.

@@ -116,7 +116,7 @@ fn ppm(part: u128, total: u128) -> u64 {
     u64::try_from(part * 1_000_000 / total.max(1)).unwrap_or(u64::MAX)
 }
 
-/// The share of a run that frames took, a BAG each. The last one's may end behind the run, so a link whose frames lie a BAG
+/// The share of a run that frames took, a BAG each. The last one's may end after the run, so a link whose frames lie a BAG
 /// apart uses all of it and no more: where they took more than the run, their distances count.
 fn bag_used(left: &VirtualLinkObservation, bag: Duration, run: Duration) -> u64 {
     let taken = |frames: u64| u128::from(frames) * u128::from(bag.as_ps());

@@ -47,7 +47,9 @@ pub use tune::{
 pub use granted::{bounds, bounds_in_run};
 pub use mechanisms::{MECHANISMS, Mechanism, grammar, load, load_text};
 pub use tautwire_admission as admission;
-pub use tautwire_analysis::{Bounds, Explanation, Limit, LimitKind, Losses, StatedFailure, explain, losses};
+pub use tautwire_analysis::{
+    Bounds, CYCLES, Explanation, Limit, LimitKind, LimitPlace, Losses, StatedFailure, explain, limits, losses,
+};
 pub use tautwire_model::network::{self, StreamIndex};
 pub use tautwire_model::with_dispatch_points;
 pub use tautwire_model::{Diagnostic, Grammar, Label, Loaded, Network, Severity, Source};

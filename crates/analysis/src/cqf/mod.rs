@@ -16,7 +16,7 @@ use tautwire_units::{Bits, Bytes, Duration};
 use self::reasons::CORRECTED;
 use crate::clock::PS_PER_S;
 use crate::curve::{Curve, Line, MICRO};
-use crate::loss::{Limit, LimitKind, Overflow, Whose};
+use crate::loss::{Limit, LimitKind, LimitPlace, Overflow, Whose};
 use crate::plan::{Entry, NONE, Plan, signed};
 use crate::result::{ClassBounds, Method};
 use crate::service::{Carried, Served, Service, ServiceKind, Terms, Words};
@@ -90,13 +90,13 @@ impl Service for Cyclic<'_> {
             let settings = &plan.network.ports[number];
             for class in self.settings.classes(settings) {
                 let limits = &settings.classes[class.index()];
-                let frames = (LimitKind::QueueFrames(at, class), u64::from(limits.limit_frames), load.frames);
-                let octets = (LimitKind::QueueOctets(at, class), limits.limit_octets.get(), load.octets);
+                let frames = (LimitKind::QUEUE_FRAMES, u64::from(limits.limit_frames), load.frames);
+                let octets = (LimitKind::QUEUE_OCTETS, limits.limit_octets.get(), load.octets);
                 for (kind, limit, needed) in [frames, octets] {
                     if needed <= limit {
                         continue;
                     }
-                    let limit = Limit { kind, limit, needed: Some(needed) };
+                    let limit = Limit { kind, at: LimitPlace::Class(at, class), limit, needed: Some(needed) };
                     let streams = self.at_port(plan, at.0).map(|entry| StreamIndex(entry.stream));
                     found.extend(
                         streams.map(|stream| Overflow { whose: Whose::Stream(stream), limit: limit.clone() }),

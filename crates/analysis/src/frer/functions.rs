@@ -9,11 +9,15 @@ use tautwire_units::Duration;
 use crate::analysis::Analysis;
 use crate::clock::{Deviation, slack_ps};
 use crate::curve::{MICRO, volume};
-use crate::loss::{Limit, LimitKind, Overflow, Whose};
+use crate::loss::{Limit, LimitKind, LimitPlace, Overflow, Whose};
 use crate::passage::NO_REASON;
 use crate::plan::signed;
 use crate::result::Bounds;
 use crate::virtual_link::Messages;
+
+/// Numbers that the recovery functions of a stream at a node keep.
+pub const HISTORY: LimitKind =
+    LimitKind::new("recovery-history", "numbers", "history of {stream} at {place}");
 
 /// What is proven of the sequence recovery function of a stream at a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -226,7 +230,7 @@ impl Analysis<'_> {
         let limit = u64::from(history_length);
         if needed.is_none_or(|needed| needed > limit) {
             let stream = StreamIndex(stream);
-            let limit = Limit { kind: LimitKind::History(stream, node), limit, needed };
+            let limit = Limit { kind: HISTORY, at: LimitPlace::StreamAt(stream, node), limit, needed };
             found.push(Overflow { whose: Whose::Stream(stream), limit });
         }
     }

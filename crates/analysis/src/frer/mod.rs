@@ -22,8 +22,8 @@ mod functions;
 mod service;
 
 pub(crate) use self::copies::is_reordered;
-pub use self::functions::RecoveryBounds;
 pub(crate) use self::functions::taken_twice;
+pub use self::functions::{HISTORY, RecoveryBounds};
 pub(crate) use self::service::Copies;
 
 use crate::unbounded::Why;

@@ -26,13 +26,17 @@ use self::port::{Credit, Frames, Gated, Guard, Timing};
 use self::reasons::{CHANGES, CORRECTED, NEVER, OVERLOAD};
 use crate::analysis::Analysis;
 use crate::clock::Deviation;
-use crate::loss::Overflow;
+use crate::loss::{LimitKind, Overflow};
 use crate::plan::{Plan, wire};
 use crate::port_plan::{PortPlan, Selection};
 use crate::preemption::precedence;
 use crate::preemption::reasons::BEHIND_GATES;
 use crate::service::{ByInstants, Carried, Served, Service, ServiceKind, Words};
 use crate::windows::Windows;
+
+/// Octets of MAC client data that a class of a port with gates takes.
+pub(crate) const MAX_SDU: LimitKind =
+    LimitKind::new("queue-max-sdu", "octets", "queueMaxSDU of class {class} of {place}, MAC client data");
 
 /// The mechanism.
 pub(crate) struct Gates;

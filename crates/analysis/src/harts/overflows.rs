@@ -11,8 +11,18 @@ use tautwire_units::Duration;
 
 use super::arrivals::Arrivals;
 use super::{FRAMES_MAX, Servers};
-use crate::loss::{Limit, LimitKind, Overflow, Whose, buffer_limits};
+use crate::loss::{Limit, LimitKind, LimitPlace, Overflow, Whose, buffer_limits};
 use crate::service::Carried;
+
+/// Picoseconds that a stream's policer wants between frames: frames that come closer are discarded.
+const POLICED_DISTANCE: LimitKind = LimitKind {
+    wants_less: true,
+    ..LimitKind::new("policed-distance", "ps", "policing at {place}, distance of frames")
+};
+
+/// Early frames of a stream that its policer keeps.
+const RESHAPE_POOL: LimitKind =
+    LimitKind::new("reshape-pool-frames", "frames", "pool of early frames of {place}");
 
 impl Servers<'_> {
     /// Adds limits that may be too small; `bounds`: per stream, hop by hop.
@@ -45,13 +55,13 @@ impl Servers<'_> {
                 let class = tautwire_core::TrafficClass::new(class).expect("below eight");
                 let mut hold = |kind, limit, needed: Option<u64>| {
                     if needed.is_none_or(|needed| needed > limit) {
-                        let limit = Limit { kind, limit, needed };
+                        let limit = Limit { kind, at: LimitPlace::Class(at, class), limit, needed };
                         found.push(Overflow { whose: Whose::Class(at, class), limit });
                     }
                 };
                 let frames = u64::from(limits.limit_frames);
-                hold(LimitKind::QueueFrames(at, class), frames, sum.map(|sum| sum.0));
-                hold(LimitKind::QueueOctets(at, class), limits.limit_octets.get(), sum.map(|sum| sum.1));
+                hold(LimitKind::QUEUE_FRAMES, frames, sum.map(|sum| sum.0));
+                hold(LimitKind::QUEUE_OCTETS, limits.limit_octets.get(), sum.map(|sum| sum.1));
             }
         }
         for (port, needs) in cells.into_iter().enumerate() {
@@ -102,18 +112,18 @@ impl Servers<'_> {
         let stream = &self.network.streams[number.index()];
         let Some(place) = stream.hops.iter().position(|hop| hop.previous == Some(0)) else { return };
         let come = self.come(number, place, bounds);
-        let whose = Whose::Stream(number);
+        let (whose, at) = (Whose::Stream(number), LimitPlace::Stream(number));
         match police.violator {
             Violator::Discard => {
                 let distance = self.late(police.distance.as_ps());
                 let apart = come.map(|come| come.distance(2));
                 if apart.is_none_or(|apart| apart < distance) {
                     let fits = apart.map(|apart| self.deviation.shrink(apart).saturating_sub(self.slack + 2));
-                    let kind = LimitKind::PolicedDistance(number);
+                    let kind = POLICED_DISTANCE;
                     let limit = police.distance.as_ps();
                     found.push(Overflow {
                         whose,
-                        limit: Limit { kind, limit, needed: fits.filter(|ps| *ps > 0) },
+                        limit: Limit { kind, at, limit, needed: fits.filter(|ps| *ps > 0) },
                     });
                 }
             }
@@ -123,13 +133,13 @@ impl Servers<'_> {
                 if needed.is_some_and(|needed| needed <= limit) {
                     return;
                 }
-                let kind = LimitKind::ReshapePool(number);
-                let mut limit_of = Limit { kind, limit, needed };
+                let kind = RESHAPE_POOL;
+                let mut limit_of = Limit { kind, at, limit, needed };
                 // Where frames come faster than its clock lets them go, no pool is enough.
                 let pace = come.map(|come| self.deviation.shrink(come.pace()));
                 if let Some(pace) = pace.filter(|pace| needed.is_none() && *pace < police.distance.as_ps()) {
-                    let (kind, limit) = (LimitKind::PolicedDistance(number), police.distance.as_ps());
-                    limit_of = Limit { kind, limit, needed: Some(pace) };
+                    let (kind, limit) = (POLICED_DISTANCE, police.distance.as_ps());
+                    limit_of = Limit { kind, at, limit, needed: Some(pace) };
                 }
                 found.push(Overflow { whose, limit: limit_of });
             }
@@ -166,7 +176,7 @@ impl Servers<'_> {
         };
         let needed = here.map(frames).try_fold(0_u64, |sum, more| Some(sum.saturating_add(more?)));
         if needed.is_none_or(|needed| needed > limit) {
-            let limit = Limit { kind: LimitKind::HostQueue(node), limit, needed };
+            let limit = Limit { kind: LimitKind::HOST_QUEUE, at: LimitPlace::Node(node), limit, needed };
             found.push(Overflow { whose: Whose::Talker(node), limit });
         }
     }

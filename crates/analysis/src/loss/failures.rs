@@ -24,10 +24,8 @@ pub enum StatedFailure {
     Cut(u32),
     /// This node stops.
     Stops(NodeIndex),
-    /// Frames that open TDMA cycles are lost on their way to this station, or are not sent: no slot takes its frames meanwhile.
-    NoCycles(NodeIndex),
-    /// Protocol control frames are lost on their way to this node, or are not sent: it has no network time meanwhile.
-    NoNetworkTime(NodeIndex),
+    /// Frames of a protocol, without which this node does not send, are lost on their way to it, or are not sent.
+    Misses(NodeIndex, &'static str),
 }
 
 impl StatedFailure {
@@ -47,8 +45,7 @@ impl StatedFailure {
             Self::BitErrors(at) => format!("bit errors {}", cable(at)),
             Self::Cut(at) => format!("a cut {}", cable(at)),
             Self::Stops(at) => format!("a stop of {}", node(at)),
-            Self::NoCycles(at) => format!("failures on the path of TDMA cycles to {}", node(at)),
-            Self::NoNetworkTime(at) => format!("failures on the path of network time to {}", node(at)),
+            Self::Misses(at, what) => format!("failures on the path of {what} to {}", node(at)),
         }
     }
 }

@@ -8,10 +8,13 @@
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 
 use super::queues::frames_of;
-use super::{Limit, LimitKind, Overflow, Whose};
+use super::{Limit, LimitKind, LimitPlace, Overflow, Whose};
 use crate::analysis::Analysis;
 use crate::plan::{NONE, index};
 use crate::unbounded::Unbounded;
+
+/// Picoseconds of jitter that the policer of virtual links behind a reception port grants.
+const POLICED_JITTER: LimitKind = LimitKind::new("policed-jitter", "ps", "policing at {place}, jitter");
 
 impl Analysis<'_> {
     /// Limits before the ports of talkers, and of shapers and policers, that may be too small.
@@ -43,7 +46,7 @@ impl Analysis<'_> {
             needed = needed.zip(frames).map(|(sum, frames)| sum.saturating_add(frames));
         }
         if needed.is_none_or(|needed| needed > limit) {
-            let limit = Limit { kind: LimitKind::HostQueue(at), limit, needed };
+            let limit = Limit { kind: LimitKind::HOST_QUEUE, at: LimitPlace::Node(at), limit, needed };
             found.push(Overflow { whose: Whose::Talker(at), limit });
         }
     }
@@ -77,8 +80,8 @@ impl Analysis<'_> {
         let (entry, arriving) = (&self.plan.entries[number as usize], &self.arrivals[number as usize]);
         let place = number - self.plan.first_entry[entry.stream as usize];
         let stream = StreamIndex(entry.stream);
-        let mut hold = |whose, kind, limit, needed| {
-            found.push(Overflow { whose, limit: Limit { kind, limit, needed } });
+        let mut hold = |whose, (kind, at), limit, needed| {
+            found.push(Overflow { whose, limit: Limit { kind, at, limit, needed } });
         };
         if entry.previous == NONE {
             self.link_queue(stream, &mut hold);
@@ -86,17 +89,17 @@ impl Analysis<'_> {
         if arriving.policed.is_some()
             && let Some((granted, jitter)) = self.policed_jitter(number, entry)
         {
-            let kind = LimitKind::PolicedJitter(PortIndex(entry.reception));
-            hold(Whose::Hop(stream, place), kind, granted, jitter);
+            let at = LimitPlace::Port(PortIndex(entry.reception));
+            hold(Whose::Hop(stream, place), (POLICED_JITTER, at), granted, jitter);
         }
         for limit in self.filter_limits(entry) {
-            hold(Whose::Hop(stream, place), limit.kind, limit.limit, limit.needed);
+            hold(Whose::Hop(stream, place), (limit.kind, limit.at), limit.limit, limit.needed);
         }
         let port = PortIndex(entry.port);
         if self.reasons.get(arriving.reason) != Some(Unbounded::MayBeDiscarded { port }) {
             return;
         }
-        let whose = Whose::Hop(stream, place);
+        let (whose, at) = (Whose::Hop(stream, place), LimitPlace::Port(port));
         let (burst, charged) = if arriving.scheduled {
             let node = self.plan.network.ports[entry.port as usize].node;
             let ats = &self.plan.network.device(node).expect("only bridges have schedulers").ats;
@@ -109,10 +112,10 @@ impl Analysis<'_> {
             return;
         };
         if charged > burst {
-            return hold(whose, LimitKind::ShaperBurst(port), burst, Some(charged));
+            return hold(whose, (LimitKind::SHAPER_BURST, at), burst, Some(charged));
         }
         if let Some((residence, staying)) = self.residence_of(entry) {
-            hold(whose, LimitKind::ResidenceTime(port), residence, staying);
+            hold(whose, (LimitKind::RESIDENCE_TIME, at), residence, staying);
         }
     }
 

@@ -19,7 +19,8 @@ mod stacks;
 
 pub use self::failures::{StatedFailure, stated_failures};
 pub(crate) use self::fill::Fill;
-pub use self::kind::{Limit, LimitKind};
+pub use self::kind::{Limit, LimitKind, LimitPlace};
+pub use self::newest::NEWEST_MESSAGE;
 pub(crate) use self::queues::buffer_limits;
 pub(crate) use self::stacks::{reception_overflows, sending_overflows};
 
@@ -27,6 +28,8 @@ use tautwire_core::TrafficClass;
 use tautwire_model::Network;
 use tautwire_model::network::{Hop, NodeIndex, PortIndex, Stream, StreamIndex, TimelineAction};
 use tautwire_units::Bytes;
+
+use crate::gates;
 
 use crate::result::Bounds;
 
@@ -63,12 +66,7 @@ impl Overflow {
             }
             Whose::Class(..) | Whose::Lane(..) | Whose::Talker(_) => {}
         }
-        if let LimitKind::LinkQueue(stream)
-        | LimitKind::NewestMessage(stream)
-        | LimitKind::PolicedDistance(stream)
-        | LimitKind::ReshapePool(stream)
-        | LimitKind::History(stream, _) = &mut self.limit.kind
-        {
+        if let LimitPlace::Stream(stream) | LimitPlace::StreamAt(stream, _) = &mut self.limit.at {
             *stream = streams[stream.index()];
         }
     }
@@ -196,8 +194,11 @@ fn too_large(network: &Network, stream: &Stream, way: &[usize]) -> Vec<(usize, L
     let small = |(place, hop): (usize, &usize)| {
         let hop = &stream.hops[*hop];
         let (limit, is_mtu) = payload_limit(network, hop);
-        let kind = if is_mtu { LimitKind::Mtu(hop.port) } else { LimitKind::MaxSdu(hop.port, hop.class) };
-        let limit = Limit { kind, limit: limit.get(), needed: Some(needed) };
+        let (kind, at) = match is_mtu {
+            true => (LimitKind::MTU, LimitPlace::Port(hop.port)),
+            false => (gates::MAX_SDU, LimitPlace::Class(hop.port, hop.class)),
+        };
+        let limit = Limit { kind, at, limit: limit.get(), needed: Some(needed) };
         (limit.limit < needed).then_some((place + 1, limit))
     };
     way.iter().enumerate().filter_map(small).collect()

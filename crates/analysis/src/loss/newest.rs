@@ -7,15 +7,29 @@
 use tautwire_core::virtual_link::LinkBuffer;
 use tautwire_model::network::StreamIndex;
 
-use super::{LimitKind, Whose};
+use super::{LimitKind, LimitPlace, Whose};
 use crate::analysis::Analysis;
+
+/// Messages that wait for their turn in a virtual link.
+const LINK_QUEUE: LimitKind =
+    LimitKind::new("link-queue-messages", "messages", "queue of the virtual link of {place}");
+
+/// Messages of a virtual link that keeps the newest alone. Older ones are meant to be lost.
+pub const NEWEST_MESSAGE: LimitKind = LimitKind {
+    is_meant: true,
+    ..LimitKind::new(
+        "newest-message",
+        "messages",
+        "virtual link of {place}, which keeps only the newest message",
+    )
+};
 
 impl Analysis<'_> {
     /// The queue of a sub-virtual-link in its end system, or the place of its newest message.
     pub(super) fn link_queue(
         &self,
         stream: StreamIndex,
-        hold: &mut impl FnMut(Whose, LimitKind, u64, Option<u64>),
+        hold: &mut impl FnMut(Whose, (LimitKind, LimitPlace), u64, Option<u64>),
     ) {
         let Some(link) = self.plan.links[stream.index()].as_ref().filter(|link| link.is_regulated()) else {
             return;
@@ -23,12 +37,12 @@ impl Analysis<'_> {
         let most = link.waiting_max();
         let buffer = self.plan.stream(stream.0).virtual_link.map(|link| link.buffer);
         let (kind, limit) = match buffer {
-            Some(LinkBuffer::Queueing(limit)) => (LimitKind::LinkQueue(stream), u64::from(limit)),
-            Some(LinkBuffer::Overwriting) => (LimitKind::NewestMessage(stream), 1),
+            Some(LinkBuffer::Queueing(limit)) => (LINK_QUEUE, u64::from(limit)),
+            Some(LinkBuffer::Overwriting) => (NEWEST_MESSAGE, 1),
             None => return,
         };
         if most.is_none_or(|most| most > limit) {
-            hold(Whose::Stream(stream), kind, limit, most);
+            hold(Whose::Stream(stream), (kind, LimitPlace::Stream(stream)), limit, most);
         }
     }
 }

@@ -12,7 +12,7 @@ use tautwire_model::Network;
 use tautwire_model::network::{AtsOrganisation, PortIndex, SharedBuffer};
 use tautwire_units::Bytes;
 
-use super::{Limit, LimitKind, Overflow, Whose};
+use super::{Limit, LimitKind, LimitPlace, Overflow, Whose};
 use crate::analysis::Analysis;
 use crate::curve::{Line, MICRO, volume};
 use crate::plan::{NONE, OWN_LANE, index, wire};
@@ -113,8 +113,8 @@ pub(crate) fn buffer_limits(
             return None;
         }
         let class = TrafficClass::new(class).expect("below eight");
-        let kind = LimitKind::BufferCells(at, class);
-        let limit = Limit { kind, limit: u64::from(buffer.cells), needed: need.and(all) };
+        let (kind, place) = (LimitKind::BUFFER_CELLS, LimitPlace::Class(at, class));
+        let limit = Limit { kind, at: place, limit: u64::from(buffer.cells), needed: need.and(all) };
         Some((number, Overflow { whose: Whose::Class(at, class), limit }))
     })
 }
@@ -157,18 +157,18 @@ impl Analysis<'_> {
             }
             let queue = self.queue(port, number);
             let class = TrafficClass::new(class).expect("below eight");
-            let mut hold = |whose, kind, limit, needed: Option<u64>| {
+            let mut hold = |whose, (kind, at), limit, needed: Option<u64>| {
                 if needed.is_none_or(|needed| needed > limit) {
-                    found.push(Overflow { whose, limit: Limit { kind, limit, needed } });
+                    found.push(Overflow { whose, limit: Limit { kind, at, limit, needed } });
                 }
             };
-            let whose = Whose::Class(at, class);
-            hold(whose, LimitKind::QueueFrames(at, class), frames, queue.frames(None));
-            hold(whose, LimitKind::QueueOctets(at, class), octets, queue.octets());
+            let (whose, place) = (Whose::Class(at, class), LimitPlace::Class(at, class));
+            hold(whose, (LimitKind::QUEUE_FRAMES, place), frames, queue.frames(None));
+            hold(whose, (LimitKind::QUEUE_OCTETS, place), octets, queue.octets());
             if let Some(limit) = lane_limit {
                 for (lane, reception) in self.lanes(port, number) {
-                    let kind = LimitKind::LaneFrames(at, class, reception);
-                    hold(Whose::Lane(at, class, lane), kind, u64::from(limit), queue.frames(Some(lane)));
+                    let place = (LimitKind::LANE_FRAMES, LimitPlace::Lane(at, class, reception));
+                    hold(Whose::Lane(at, class, lane), place, u64::from(limit), queue.frames(Some(lane)));
                 }
             }
         }

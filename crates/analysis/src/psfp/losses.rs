@@ -15,12 +15,32 @@ use super::passing::{before, profiles};
 use crate::analysis::Analysis;
 use crate::clock::{Deviation, slack_ps};
 use crate::curve::{Line, MICRO, volume};
-use crate::loss::{Limit, LimitKind};
+use crate::loss::{Limit, LimitKind, LimitPlace};
 use crate::passage::brought;
 use crate::plan::Entry;
 
 /// Octets of the EtherType, which an MSDU begins with.
 const ETHER_TYPE: u64 = 2;
+
+/// Octets of the largest MSDU that a stream filter behind a reception port takes.
+const MAX_SDU: LimitKind =
+    LimitKind::new("filter-max-sdu", "octets", "max-sdu-size of the stream filter behind {place}");
+
+/// A stream filter behind a reception port, or its gate or meter, that an event has discard everything.
+const SHUT: LimitKind =
+    LimitKind::new("filter-shut", "frames", "stream filter behind {place}, which an event shuts");
+
+/// Picoseconds of each cycle in which the stream gate behind a reception port is open.
+const STREAM_GATE: LimitKind =
+    LimitKind::new("stream-gate", "ps", "stream gate behind {place}, open time a cycle");
+
+/// Octets of MSDUs that an interval of the stream gate behind a reception port takes.
+const INTERVAL_OCTETS: LimitKind =
+    LimitKind::new("interval-octets", "octets", "interval-octet-max of the stream gate behind {place}");
+
+/// Octets of the committed bucket of the flow meter behind a reception port.
+pub const METER_BURST: LimitKind =
+    LimitKind::new("meter-burst", "octets", "committed-burst-size of the flow meter behind {place}");
 
 /// The arrivals at a filter's meter or gate, in bits: the curve that holds for the burst, and the one in the long run.
 type Coming = Option<[Line; 2]>;
@@ -32,24 +52,23 @@ impl Analysis<'_> {
         let first = self.plan.first_entry[entry.stream as usize];
         let Some((filters, filter)) = before(network, entry, first) else { return Vec::new() };
         let config = &filters.filters[filter].config;
-        let port = PortIndex(entry.reception);
+        let at = LimitPlace::Port(PortIndex(entry.reception));
         let mut found = Vec::new();
         if let Some(sdu) = config.max_sdu {
             let sharers = |number: usize| config.blocks_on_oversize || number == entry.stream as usize;
             let needed = self.msdu_max((filters, filter), sharers);
             if needed > u64::from(sdu) {
-                let kind = LimitKind::FilterMaxSdu(port);
-                found.push(Limit { kind, limit: u64::from(sdu), needed: Some(needed) });
+                found.push(Limit { kind: MAX_SDU, at, limit: u64::from(sdu), needed: Some(needed) });
             }
         }
         if self.is_shut_by_events(filters, filter) {
-            found.push(Limit { kind: LimitKind::FilterShut(port), limit: 0, needed: None });
+            found.push(Limit { kind: SHUT, at, limit: 0, needed: None });
         }
         if let Some(gate) = config.gate {
-            found.extend(self.gate_limit((filters, entry.stream), gate, port));
+            found.extend(self.gate_limit((filters, entry.stream), gate, at));
         }
         if let Some(meter) = config.meter {
-            found.extend(self.meter_limit((filters, entry.stream), meter, port));
+            found.extend(self.meter_limit((filters, entry.stream), meter, at));
         }
         found
     }
@@ -132,7 +151,7 @@ impl Analysis<'_> {
         &self,
         (filters, of): (&BridgeFilters, u32),
         meter: usize,
-        port: PortIndex,
+        at: LimitPlace,
     ) -> Option<Limit> {
         let network = self.plan.network;
         let leads = |filter: usize| filters.filters[filter].config.meter == Some(meter);
@@ -172,15 +191,10 @@ impl Analysis<'_> {
         let octets = needed.map(|bits| u64::try_from(bits.div_ceil(8 * MICRO)).unwrap_or(u64::MAX));
         let limit = u64::from(config.committed_burst_size);
         let needed = octets.filter(|octets| *octets > limit);
-        Some(Limit { kind: LimitKind::MeterBurst(port), limit, needed })
+        Some(Limit { kind: METER_BURST, at, limit, needed })
     }
 
-    fn gate_limit(
-        &self,
-        (filters, of): (&BridgeFilters, u32),
-        gate: usize,
-        port: PortIndex,
-    ) -> Option<Limit> {
+    fn gate_limit(&self, (filters, of): (&BridgeFilters, u32), gate: usize, at: LimitPlace) -> Option<Limit> {
         let network = self.plan.network;
         let config = &filters.gates[gate].config;
         let changed = network.events.iter().filter_map(|event| match &event.action {
@@ -199,7 +213,7 @@ impl Analysis<'_> {
                 let cycle = list.cycle_time.ceil().as_ps();
                 (open.min(cycle), (open < cycle).then_some(cycle))
             });
-            return Some(Limit { kind: LimitKind::StreamGate(port), limit: open, needed: cycle });
+            return Some(Limit { kind: STREAM_GATE, at, limit: open, needed: cycle });
         }
         if entries().all(|entry| entry.octets_max.is_none()) {
             return None;
@@ -227,11 +241,7 @@ impl Analysis<'_> {
                 });
                 let octets = bits.map(|bits| u64::try_from(bits.div_ceil(8 * MICRO)).unwrap_or(u64::MAX));
                 if octets.is_none_or(|octets| octets > u64::from(most)) {
-                    let limit = Limit {
-                        kind: LimitKind::IntervalOctets(port),
-                        limit: u64::from(most),
-                        needed: octets,
-                    };
+                    let limit = Limit { kind: INTERVAL_OCTETS, at, limit: u64::from(most), needed: octets };
                     worst =
                         Some(worst.map_or(
                             limit.clone(),

@@ -17,6 +17,7 @@ use tautwire_model::Network;
 use tautwire_model::network::{PortIndex, StreamIndex};
 use tautwire_model::psfp::Internal;
 
+pub use self::losses::METER_BURST;
 pub(crate) use self::passing::payload_max;
 use self::reasons::VARIES;
 use crate::loss::Overflow;

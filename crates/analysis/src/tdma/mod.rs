@@ -33,7 +33,9 @@ use tautwire_model::tdma::{OwnedSlot, Tdma};
 use tautwire_units::{Bits, Bytes, Duration};
 
 pub use self::demand::{AnswerDemand, SlotDemand, StreamDemand, slot_demand};
+pub use self::overflows::LIFETIME;
 use self::reasons::SYNCHRONISATION_LOST;
+pub use self::service::CYCLES;
 pub(crate) use self::service::Slots;
 use self::stacks::Stacks;
 pub use self::takeover::{CostRule, Failure, FailureCost, FailureCosts, Takeover, failure_costs, takeover};

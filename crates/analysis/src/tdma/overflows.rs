@@ -8,7 +8,11 @@
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 
 use super::Cycle;
-use crate::loss::{Limit, LimitKind, Overflow, Whose};
+use crate::loss::{Limit, LimitKind, LimitPlace, Overflow, Whose};
+
+/// Picoseconds that a frame may wait for a slot of its TDMA station.
+pub const LIFETIME: LimitKind =
+    LimitKind::new("lifetime", "ps", "lifetime of frames of TDMA station {place}");
 
 impl Cycle<'_> {
     /// Adds limits that may be too small.
@@ -42,7 +46,7 @@ impl Cycle<'_> {
             let needed = here().try_fold(0_u64, |sum, one| Some(sum.saturating_add(frames(one)?)));
             let fits = needed.is_some_and(|needed| needed <= limit);
             for stream in here().filter(|_| !fits) {
-                let limit = Limit { kind: LimitKind::HostQueue(node), limit, needed };
+                let limit = Limit { kind: LimitKind::HOST_QUEUE, at: LimitPlace::Node(node), limit, needed };
                 found.push(Overflow { whose: Whose::Stream(stream), limit });
             }
         }
@@ -62,7 +66,7 @@ impl Cycle<'_> {
         };
         let needed = all.iter().try_fold(0_u64, |sum, one| Some(sum.saturating_add(frames(one)?)));
         if needed.is_none_or(|needed| needed > limit) {
-            let limit = Limit { kind: LimitKind::HostQueue(node), limit, needed };
+            let limit = Limit { kind: LimitKind::HOST_QUEUE, at: LimitPlace::Node(node), limit, needed };
             found.push(Overflow { whose: Whose::Talker(node), limit });
         }
     }
@@ -72,7 +76,7 @@ impl Cycle<'_> {
         let Some(lifetime) = self.tdma.lifetime else { return };
         let needed = self.queued(stream).map(|wait| self.deviation.stretch(wait));
         if needed.is_none_or(|needed| needed > lifetime.as_ps()) {
-            let limit = Limit { kind: LimitKind::Lifetime(node), limit: lifetime.as_ps(), needed };
+            let limit = Limit { kind: LIFETIME, at: LimitPlace::Node(node), limit: lifetime.as_ps(), needed };
             found.push(Overflow { whose: Whose::Stream(stream), limit });
         }
     }
@@ -104,17 +108,17 @@ impl Cycle<'_> {
             let limits = &settings.classes[number];
             let mut hold = |kind, limit, needed| {
                 if needed > limit {
-                    let limit = Limit { kind, limit, needed: Some(needed) };
+                    let limit = Limit { kind, at: LimitPlace::Class(port, at), limit, needed: Some(needed) };
                     found.push(Overflow { whose: Whose::Class(port, at), limit });
                 }
             };
-            hold(LimitKind::QueueFrames(port, at), u64::from(limits.limit_frames), frames);
-            hold(LimitKind::QueueOctets(port, at), limits.limit_octets.get(), octets);
+            hold(LimitKind::QUEUE_FRAMES, u64::from(limits.limit_frames), frames);
+            hold(LimitKind::QUEUE_OCTETS, limits.limit_octets.get(), octets);
             if let Some((cells, needs)) = &cells
                 && needs[number] > *cells
             {
                 let needed = needs.iter().copied().max().unwrap_or_default();
-                hold(LimitKind::BufferCells(port, at), *cells, needed);
+                hold(LimitKind::BUFFER_CELLS, *cells, needed);
             }
         }
     }

@@ -13,6 +13,9 @@ use crate::loss::{Overflow, StatedFailure};
 use crate::plan::Plan;
 use crate::service::{Carried, Hosts, Misses, Served, Service, ServiceKind, Silence, Words};
 
+/// What a station misses whose failures keep away the frames that open cycles: no slot takes its frames meanwhile.
+pub const CYCLES: &str = "TDMA cycles";
+
 /// The mechanism.
 pub(crate) struct Slots;
 
@@ -42,7 +45,7 @@ impl ServiceKind for Slots {
             })
         };
         let silence = |node| Silence {
-            failure: StatedFailure::NoCycles(node),
+            failure: StatedFailure::Misses(node, CYCLES),
             node,
             on_way: false,
             takes: |stream| !stream.traffic.is_control(),

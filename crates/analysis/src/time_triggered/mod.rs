@@ -56,7 +56,7 @@ impl ServiceKind for TimedLinks {
     /// Nodes to which the control frames of every compression master of their cluster may be lost.
     fn silences(&self, network: &Network, misses: Misses<'_>) -> Vec<Silence> {
         let silence = |node| Silence {
-            failure: StatedFailure::NoNetworkTime(node),
+            failure: StatedFailure::Misses(node, "network time"),
             node,
             on_way: true,
             takes: |stream| stream.time_triggered.is_some(),

@@ -10,7 +10,7 @@ use tautwire_model::time_triggered::{Release, TimeTriggered, TimeTriggeredLink};
 use super::ways::point_from;
 use crate::answers::begins_anew;
 use crate::clock::{Deviation, slack_ps};
-use crate::loss::{Limit, LimitKind};
+use crate::loss::{Limit, LimitPlace, NEWEST_MESSAGE};
 use crate::plan::Plan;
 use crate::virtual_link::Messages;
 
@@ -19,7 +19,7 @@ pub(super) fn place(plan: &Plan<'_>, settings: &TimeTriggered, stream: StreamInd
     let link = plan.stream(stream.0).time_triggered.as_ref()?;
     // A link without points is never sent.
     let most = (!link.points.is_empty()).then(|| messages_a_point(plan, settings, stream, link))?;
-    let limit = Limit { kind: LimitKind::NewestMessage(stream), limit: 1, needed: most };
+    let limit = Limit { kind: NEWEST_MESSAGE, at: LimitPlace::Stream(stream), limit: 1, needed: most };
     most.is_none_or(|most| most > 1).then_some(limit)
 }
 

@@ -445,7 +445,7 @@ fn frames_above_queue_max_sdu_are_lost_and_the_others_are_bounded() {
     let bounds = tautwire_analysis::bounds(&network);
     let losses = tautwire_analysis::losses(&network, &bounds);
     let limits = losses.at(tautwire_model::network::StreamIndex(0), 0);
-    let names: Vec<_> = limits.iter().map(|limit| limit.name()).collect();
+    let names: Vec<_> = limits.iter().map(|limit| limit.kind.name).collect();
     assert_eq!(names, ["queue-max-sdu"], "{}", limits[0].text(&network));
     // The guard is that of the largest frame that comes to be queued: 420 octets.
     let delay = bounds.streams[0].hops[1].delay.as_ref().expect("a bound").as_ps();

@@ -3,9 +3,9 @@
 //! A node is named once. All nodes that are not named belong to the only cluster, or to the one of several that lists no clients.
 
 use super::SyncRole;
+use crate::as6802::codes;
 use crate::network::NodeIndex;
 use crate::resolve::topology::Topology;
-use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::{Node, Value};
 

@@ -13,6 +13,7 @@
 //! `docs/mechanisms/as6802.md`.
 
 mod clusters;
+pub(crate) mod codes;
 pub mod containment;
 pub(crate) mod language;
 pub(crate) mod resolve;

@@ -12,6 +12,7 @@ use tautwire_wire::{MacAddress, VlanId};
 use super::clusters;
 use super::containment::Uncontained;
 use super::{PCF_PAYLOAD, SyncCluster, SyncRole, Synchronisation};
+use crate::as6802::codes;
 use crate::frame::wire_bits;
 use crate::network::{
     ArrivalCurve, Hop, LinkIndex, Network, NodeIndex, PortIndex, Stream, StreamIndex, TimelineAction,
@@ -21,7 +22,6 @@ use crate::parse::Draft;
 use crate::resolve::priority;
 use crate::resolve::streams::Streams;
 use crate::resolve::topology::Topology;
-use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::{Node, Place};
 use crate::time_triggered::TimeTriggered;

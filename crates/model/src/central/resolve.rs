@@ -16,7 +16,7 @@ use crate::resolve::layered;
 use crate::resolve::models::delay;
 use crate::resolve::streams::Streams;
 use crate::resolve::topology::Topology;
-use crate::text::codes;
+use crate::srp::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
 

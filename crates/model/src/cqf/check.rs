@@ -13,13 +13,13 @@ use tautwire_units::{BitRate, Bytes, Duration};
 
 use super::CyclicForwarding;
 use super::resolve::{KEY, apart};
+use crate::cqf::codes;
 use crate::frame::frame_length;
 use crate::network::{
     DeviceModel, Hop, NodeIndex, NodeKind, Port, PortIndex, SelectionAlgorithm, StagePosition, Stream,
     StreamIndex, Switching, TieRule, TimelineAction, Traffic,
 };
 use crate::resolve::Resolved;
-use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::{Node, Place};
 

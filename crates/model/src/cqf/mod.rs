@@ -5,6 +5,7 @@
 //! end of one. `load.rs` counts the frames of a cycle, for the check and for bounds. Not here: bounds (`tautwire-analysis`).
 
 pub(crate) mod check;
+pub(crate) mod codes;
 pub(crate) mod language;
 pub mod load;
 pub(crate) mod resolve;

@@ -10,6 +10,7 @@ use tautwire_core::psfp::GateState;
 use tautwire_units::{Duration, Instant};
 
 use super::CyclicForwarding;
+use crate::cqf::codes;
 use crate::frame::frame_length;
 use crate::gates::{
     CycleTime, Entry, GateLimits, GateParameters, GatedCredit, GuardPolicy, Operation, PortGates,
@@ -24,7 +25,6 @@ use crate::psfp::{
 use crate::resolve::models::{Models, delay_max};
 use crate::resolve::streams::Streams;
 use crate::resolve::topology::Topology;
-use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
 

@@ -4,12 +4,12 @@ use tautwire_core::frer::{RecoveryAlgorithm, RecoveryParameters};
 
 use super::FrameReplication;
 use super::resolve::is_replicated;
+use crate::frer::codes;
 use crate::network::{Hop, NodeIndex, NodeKind, Switching, Traffic};
 use crate::resolve::Resolved;
 use crate::resolve::models::Models;
 use crate::resolve::streams::StreamDraft;
 use crate::resolve::topology::Topology;
-use crate::text::codes;
 use crate::text::faults::Faults;
 
 /// Sections of a description with which streams cannot have copies.

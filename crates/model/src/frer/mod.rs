@@ -7,6 +7,7 @@
 //! `check.rs`: what cannot be. The machines are in `tautwire_core::frer`.
 
 pub(crate) mod check;
+pub(crate) mod codes;
 pub(crate) mod language;
 pub(crate) mod paths;
 pub(crate) mod resolve;

@@ -8,12 +8,13 @@ use tautwire_units::Duration;
 use super::paths::{Edge, disjoint};
 use super::ways::{NoWays, PathLink, Step, ways};
 use super::{Encapsulation, FrameReplication, Recovery};
+use crate::frer::codes;
 use crate::network::{LinkIndex, NodeIndex};
 use crate::resolve::streams::{Route, StreamDraft};
 use crate::resolve::topology::Topology;
 use crate::text::faults::Faults;
+use crate::text::scalar;
 use crate::text::tree::{Node, Place};
-use crate::text::{codes, scalar};
 
 /// Keys of a stream with which it cannot have copies, and why.
 const EXCLUDED: [(&str, &str); 6] = [

@@ -8,10 +8,10 @@ use tautwire_units::{BitRate, Bytes, Duration};
 
 use super::{CycleTime, PortGates};
 use crate::frame::{TAG, Tags, frame_length};
+use crate::gates::codes;
 use crate::network::{Hop, NodeKind, PortIndex, Stream, TimelineAction, TransmissionSelection};
 use crate::resolve::Resolved;
 use crate::resolve::topology::Topology;
-use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::{Node, Place};
 

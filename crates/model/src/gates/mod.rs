@@ -4,6 +4,7 @@
 //! follows. Not here: bounds.
 
 pub(crate) mod check;
+pub(crate) mod codes;
 pub(crate) mod language;
 pub(crate) mod resolve;
 mod scheduled_text;

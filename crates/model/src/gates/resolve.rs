@@ -8,12 +8,13 @@ use tautwire_units::{Bytes, Duration, Instant};
 use super::{
     CycleTime, Entry, GateLimits, GateParameters, GatedCredit, GuardPolicy, Operation, PortGates, TimeAware,
 };
+use crate::gates::codes;
 use crate::network::{TimelineAction, Traffic};
 use crate::resolve::layered;
 use crate::resolve::topology::Topology;
 use crate::text::faults::Faults;
+use crate::text::scalar;
 use crate::text::tree::{Node, Place, Value};
-use crate::text::{codes, scalar};
 
 /// Octets of the EtherType, which an MSDU begins with.
 const ETHER_TYPE: u64 = 2;

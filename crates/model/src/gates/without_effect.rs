@@ -3,9 +3,9 @@
 //! Device models are not looked at: theirs are meant for others to enable.
 
 use crate::check::without_effect::key_place;
+use crate::gates::codes;
 use crate::network::PortIndex;
 use crate::resolve::Resolved;
-use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
 

@@ -2,6 +2,7 @@
 //!
 //! Every port with a cable sends its messages as frames of a stream of its own.
 
+pub(crate) mod codes;
 pub(crate) mod language;
 pub(crate) mod resolve;
 

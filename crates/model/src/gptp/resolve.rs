@@ -6,6 +6,7 @@ use tautwire_units::{BitRate, Bytes, Duration};
 use tautwire_wire::gptp::GPTP_ADDRESS;
 
 use crate::frame::wire_bits;
+use crate::gptp::codes;
 use crate::gptp::{Gptp, GptpServo, GptpSettings};
 use crate::network::{ArrivalCurve, Delay, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex};
 use crate::parse::Draft;
@@ -14,7 +15,6 @@ use crate::resolve::models::delay;
 use crate::resolve::streams::Streams;
 use crate::resolve::topology::Topology;
 use crate::resolve::{layered, priority};
-use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::scalar;
 use crate::text::tree::Node;

@@ -5,6 +5,7 @@
 //! see [`Network::port_servers`].
 
 pub mod admission;
+pub(crate) mod codes;
 pub(crate) mod language;
 pub mod polled;
 mod request;

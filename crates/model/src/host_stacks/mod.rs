@@ -7,6 +7,7 @@
 //! A host model without stacks has its two delays alone ([`HostModel`](crate::network::HostModel)). Not here: the
 //! simulation of stacks (`tautwire-sim`), their bounds (`tautwire-analysis`).
 
+pub(crate) mod codes;
 pub(crate) mod language;
 pub(crate) mod resolve;
 pub(crate) mod without_effect;

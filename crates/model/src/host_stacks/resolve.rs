@@ -3,6 +3,7 @@
 use tautwire_units::Bytes;
 
 use crate::frame::{Tags, frame_length};
+use crate::host_stacks::codes;
 use crate::network::{
     BulkPace, Delay, HostInterface, HostStacks, Moderation, NodeIndex, NodeKind, Pace, ProtocolStack,
     ReceptionOrder, ServicingThread, StackPart, Stream, Tail, Traffic,
@@ -12,8 +13,8 @@ use crate::resolve::models::{Models, delay};
 use crate::resolve::streams::{StreamDraft, Streams};
 use crate::resolve::topology::Topology;
 use crate::text::faults::{Faults, did_you_mean};
+use crate::text::scalar;
 use crate::text::tree::Node;
-use crate::text::{codes, scalar};
 
 /// Octets of a socket's buffer, unless stated.
 const SOCKET_BUFFER: Bytes = Bytes::new(8_000_000);

@@ -3,8 +3,8 @@
 //! Not here: keys of device models, and which models are checked (`check/without_effect.rs`).
 
 use crate::check::without_effect::{decided, key_place};
+use crate::host_stacks::codes;
 use crate::resolve::layered;
-use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
 

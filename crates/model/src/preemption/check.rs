@@ -6,8 +6,8 @@ use tautwire_core::TrafficClass;
 use super::PortPreemption;
 use crate::gates::check::schedule_of_all;
 use crate::network::{Hop, NodeKind, Port, PortIndex, StagePosition, Stream, Switching};
+use crate::preemption::codes;
 use crate::resolve::Resolved;
-use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Place;
 

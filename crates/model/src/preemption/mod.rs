@@ -4,6 +4,7 @@
 //! finds is known then. Not here: what bounds make of it.
 
 pub(crate) mod check;
+pub(crate) mod codes;
 pub(crate) mod language;
 pub(crate) mod resolve;
 

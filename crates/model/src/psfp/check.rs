@@ -12,8 +12,8 @@ use super::{BridgeFilters, FilterConfig, Internal, MeterConfig};
 use crate::frame::frame_length;
 use crate::gates::check::{fits_cycle, schedule_of_all};
 use crate::network::{Hop, NodeKind, Stream, StreamIndex, Switching, TransmissionSelection};
+use crate::psfp::codes;
 use crate::resolve::Resolved;
-use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Place;
 

@@ -7,6 +7,7 @@
 //! here: bounds.
 
 pub(crate) mod check;
+pub(crate) mod codes;
 pub(crate) mod language;
 pub(crate) mod resolve;
 

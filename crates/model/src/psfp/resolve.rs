@@ -13,11 +13,12 @@ use super::{
 use crate::check::without_effect::key_place;
 use crate::gates::{CycleTime, GateLimits};
 use crate::network::{Hop, NodeIndex, Stream, StreamIndex, TimelineAction, TimelineEvent, Traffic};
+use crate::psfp::codes;
 use crate::resolve::streams::Streams;
 use crate::resolve::topology::Topology;
 use crate::text::faults::Faults;
+use crate::text::scalar;
 use crate::text::tree::{Node, Place, Value};
-use crate::text::{codes, scalar};
 
 /// Octets of the EtherType, which an MSDU begins with.
 const ETHER_TYPE: u64 = 2;

@@ -98,7 +98,12 @@ fn datagrams(
         let message = format!(
             "a slot of the talker holds {payload} of a frame's data, and the headers alone have {headers} B"
         );
-        faults.error(codes::TDMA_STATION, named.place, message, "lengthen the slots of the talker");
+        faults.error(
+            crate::tdma::codes::TDMA_STATION,
+            named.place,
+            message,
+            "lengthen the slots of the talker",
+        );
         return None;
     }
     let contents = data + UDP_HEADER;

@@ -174,7 +174,7 @@ fn over_both(
     let timed = draft.stream.time_triggered.is_some();
     let place = draft.place(if timed { "time-triggered" } else { "virtual-link" });
     let fault = |faults: &mut Faults, message: String, help: &str| {
-        faults.error(codes::LINK_REDUNDANCY, place, message, help);
+        faults.error(crate::virtual_link::codes::LINK_REDUNDANCY, place, message, help);
     };
     if draft.route != Route::Shortest || draft.talker_port.is_some() {
         let message =

@@ -17,7 +17,7 @@ use crate::network::{NodeKind, PortIndex, Stream};
 use crate::parse::Draft;
 use crate::resolve::streams::Streams;
 use crate::resolve::topology::Topology;
-use crate::text::codes;
+use crate::srp::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
 

@@ -6,6 +6,7 @@
 //! [`Traffic::Protocol`]: crate::network::Traffic::Protocol
 
 pub(crate) mod avb_profile;
+pub(crate) mod codes;
 pub(crate) mod language;
 mod pace;
 pub mod reserved_class;

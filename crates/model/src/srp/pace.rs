@@ -10,7 +10,7 @@ use tautwire_wire::srp::{AttributeValue, MsrpValue};
 use super::{ReservedStream, SrpNode};
 use crate::network::PortIndex;
 use crate::resolve::topology::Topology;
-use crate::text::codes;
+use crate::srp::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
 

@@ -1,5 +1,6 @@
 //! Time division multiple access (RTnet) of a network, resolved.
 
+pub(crate) mod codes;
 pub(crate) mod language;
 mod lifetime;
 pub(crate) mod resolve;

@@ -1,5 +1,6 @@
 //! A test of a test bed: tasks of end systems, and the messages that they send one another.
 
+pub(crate) mod codes;
 pub(crate) mod language;
 pub(crate) mod resolve;
 

@@ -1,12 +1,17 @@
-//! The catalogue of faults. A test holds a broken description against every code.
+//! The catalogue of faults: those of the kernel, and the list of the mechanisms that have others (`codes.rs` of their folders).
+//!
+//! A test holds a broken description against every code.
 
+/// Codes as constants, and the catalogue of them.
 macro_rules! codes {
     ($($(#[doc = $doc:literal])* $name:ident = $code:literal;)*) => {
         $($(#[doc = $doc])* pub(crate) const $name: &str = $code;)*
-        /// Every code, with what it means.
+        /// Every code here, with what it means.
         pub(crate) const CATALOGUE: &[(&str, &str)] = &[$(($code, concat!($($doc),*))),*];
     };
 }
+
+pub(crate) use codes;
 
 codes! {
     /// The text is not UTF-8.
@@ -69,8 +74,6 @@ codes! {
     UNKNOWN_DEVICE = "name::unknown-device";
     /// A reference to a host model that does not exist.
     UNKNOWN_HOST = "name::unknown-host";
-    /// A reference to a protocol stack, an interface or a servicing thread that no host has.
-    UNKNOWN_STACK = "name::unknown-stack";
     /// A reference to a VLAN that does not exist.
     UNKNOWN_VLAN = "name::unknown-vlan";
     /// Two things of the same name.
@@ -85,8 +88,6 @@ codes! {
     HALF_DUPLEX = "link::half-duplex";
     /// PAUSE, priority-based flow control or Energy-Efficient Ethernet, which must be off.
     FLOW_CONTROL = "link::flow-control";
-    /// A socket's buffer that does not hold a message of a stream that waits in it.
-    SOCKET_BUFFER = "host::socket-buffer";
     /// A least delay above the most.
     DELAY_RANGE = "delay::range";
     /// A clock whose drift exceeds its tolerance.
@@ -138,111 +139,10 @@ codes! {
     SHARED_FILTER = "shaper::shared-filter";
     /// More streams in a group than it has schedulers.
     SCHEDULERS = "shaper::schedulers";
-    /// A bandwidth allocation gap that the profile of its virtual link does not have.
-    BAG = "virtual-link::bag";
-    /// Two virtual links with one identifier, or one sub-virtual-link twice.
-    LINK_DOUBLED = "virtual-link::doubled";
-    /// Sub-virtual-links of one virtual link that differ in more than their traffic.
-    LINK_DIFFERS = "virtual-link::differs";
-    /// Virtual links of an end system that are granted more than its line carries.
-    LINK_BANDWIDTH = "virtual-link::bandwidth";
-    /// An end system whose virtual links give it more jitter than the standard allows.
-    LINK_JITTER = "virtual-link::jitter";
-    /// A virtual link of priority 1, whose class is below that of priority 0.
-    LINK_PRIORITY = "virtual-link::priority";
-    /// A virtual link that is policed by a switch which does not wait for the whole frame.
-    LINK_POLICING = "virtual-link::policing";
-    /// A virtual link over two networks that do not exist, or that have a bridge in common.
-    LINK_REDUNDANCY = "virtual-link::redundancy";
-    /// Impossible gates: without a list, beyond what the device can do, beside another schedule of the port, or shut to frames of a stream.
-    GATES = "gates::impossible";
-    /// A gate control list longer than its cycle.
-    GATE_LIST = "gates::list";
-    /// A class whose gate is never open for long enough for its frames.
-    GATE_WINDOW = "gates::window";
-    /// Frames that are longer than queueMaxSDU of their class.
-    GATE_SDU = "gates::max-sdu";
-    /// Stream filters, stream gates or flow meters that cannot be so, or that do not go together with other mechanisms.
-    STREAM_FILTERS = "filters::impossible";
-    /// Frames that are larger than the maximum SDU size of their stream filter.
-    FILTER_SDU = "filters::max-sdu";
-    /// Frames that fit into no bucket of their flow meter.
-    FILTER_BURST = "filters::burst";
-    /// Frame preemption that cannot be: classes of two services, a link whose end takes no fragments, or beside another mechanism of the port.
-    PREEMPTION = "preemption::impossible";
-    /// A port that is to preempt frames and does not.
-    PREEMPTION_INACTIVE = "preemption::inactive";
-    /// Cyclic queuing and forwarding that cannot be so, or that does not go together with other mechanisms.
-    CYCLIC = "cyclic::impossible";
-    /// A dead time that is too short for cables, stages and clocks, or as long as the cycle.
-    CYCLIC_DEAD_TIME = "cyclic::dead-time";
-    /// Clocks whose phase error is not known, or too large for cycles.
-    CYCLIC_CLOCKS = "cyclic::clocks";
-    /// A talker whose frames may leave their cycle.
-    CYCLIC_TALKER = "cyclic::talker";
-    /// More frames in a cycle than it has time for.
-    CYCLIC_LOAD = "cyclic::load";
-    /// Impossible frame replication: paths that do not part, copies that are not eliminated, or a stream that cannot have copies.
-    FRER = "frer::impossible";
-    /// A history that one lost frame makes useless.
-    FRER_HISTORY = "frer::history";
-    /// An ATS scheduler group behind an elimination of copies, which has no bound.
-    FRER_REGULATOR = "frer::regulator";
     /// More traffic than a link can carry.
     OVERLOAD = "port::overload";
     /// More traffic in a credit-based class than its idleSlope.
     CLASS_OVERLOAD = "class::overload";
-    /// A slot beyond the cycle, or in the time of another.
-    TDMA_SLOT = "tdma::slot";
-    /// A talker without a slot for its frames, or a network that cannot have slots.
-    TDMA_STATION = "tdma::station";
-    /// A time-triggered network whose clocks cannot keep its precision, or links without their network.
-    TIME_TRIGGERED = "time-triggered::network";
-    /// Impossible synchronisation: too few masters, nodes that no frame reaches, a precision that it does not keep.
-    SYNCHRONISATION = "time-triggered::synchronisation";
-    /// A faulty device, or a split of the network, that its synchronisation does not contain: no precision is proven.
-    NOT_CONTAINED = "time-triggered::not-contained";
-    /// A time-triggered virtual link that does not fit its traffic, its ports or another link.
-    TIME_TRIGGERED_LINK = "time-triggered::link";
-    /// An impossible dispatch point: at no port of the link, or before its frame has arrived.
-    DISPATCH_POINT = "time-triggered::point";
-    /// Time-triggered frames that would occupy one line at the same time.
-    SLOTS_COLLIDE = "time-triggered::collision";
-    /// An acceptance window that some of the link's frames may miss.
-    ACCEPTANCE_WINDOW = "time-triggered::window";
-    /// A time-triggered virtual link without dispatch points: it is never sent.
-    UNSCHEDULED = "time-triggered::unscheduled";
-    /// Impossible stream reservation: a loop, times out of order, classes with more bandwidth than the port.
-    RESERVATION = "reservation::network";
-    /// More declarations than MRP can repeat within a LeaveTime.
-    RESERVATION_PACE = "reservation::pace";
-    /// A deviation from the AVB profile (802.1BA), if the description requests it.
-    AVB_PROFILE = "reservation::profile";
-    /// Registration of VLANs without a VLAN to register, or without a node that can declare it.
-    VLAN_REGISTRATION = "reservation::vlans";
-    /// A reservation of a stream that cannot be reserved, with times out of order, or in a network without stream
-    /// reservation.
-    RESERVED_STREAM = "reservation::stream";
-    /// Impossible gPTP: shaped messages, too many samples, no possible grandmaster, or TDMA slots in the network.
-    GPTP = "gptp::network";
-    /// Windows that do not fit into an elementary cycle, or are too short for their frames.
-    HARTS_WINDOW = "harts::window";
-    /// A server that does not exist, exists twice, or is too small for a frame.
-    HARTS_SERVER = "harts::server";
-    /// Policing that discards frames of a talker that keeps its promise.
-    HARTS_POLICING = "harts::policing";
-    /// A stream that a network with servers cannot carry, or impossible central admission.
-    HARTS_STREAM = "harts::stream";
-    /// Requirements on an offset that its traffic cannot meet, or of a stream whose offset no schedule chooses.
-    TIME_AWARE = "stream::time-aware";
-    /// A response to a stream that the talker does not receive, or that is a response itself.
-    RESPONSE = "stream::response";
-    /// A task that does not fit its station or its stream.
-    TASK = "test::task";
-    /// A message of a test that no task receives or sends, or that two tasks handle in the same way.
-    TEST_MESSAGE = "test::message";
-    /// Impossible clocks or limits of a test.
-    TEST_SETTINGS = "test::settings";
     /// An event without effect, about something that does not exist, or that bypasses the grant of a stream.
     EVENT = "event::impossible";
     /// More frames, or cycles of protocols, than a run can carry out.
@@ -251,6 +151,36 @@ codes! {
     RUN = "run::duration";
 }
 
+/// Every code, with what it means.
+pub(crate) fn catalogue() -> Vec<(&'static str, &'static str)> {
+    let all = [
+        CATALOGUE,
+        crate::host_stacks::codes::CATALOGUE,
+        crate::gates::codes::CATALOGUE,
+        crate::psfp::codes::CATALOGUE,
+        crate::preemption::codes::CATALOGUE,
+        crate::cqf::codes::CATALOGUE,
+        crate::frer::codes::CATALOGUE,
+        crate::virtual_link::codes::CATALOGUE,
+        crate::tdma::codes::CATALOGUE,
+        crate::time_triggered::codes::CATALOGUE,
+        crate::as6802::codes::CATALOGUE,
+        crate::srp::codes::CATALOGUE,
+        crate::gptp::codes::CATALOGUE,
+        crate::harts::codes::CATALOGUE,
+        crate::test_bed::codes::CATALOGUE,
+    ];
+    all.concat()
+}
+
 /// The errors that a description may allow: what they are about can be run and bounded.
-pub(crate) const ALLOWED: &[&str] =
-    &[OVERLOAD, CLASS_OVERLOAD, MTU, QUEUE_LIMIT, DEADLINE, BURST_SIZE, GATE_WINDOW, GATE_SDU];
+pub(crate) const ALLOWED: &[&str] = &[
+    OVERLOAD,
+    CLASS_OVERLOAD,
+    MTU,
+    QUEUE_LIMIT,
+    DEADLINE,
+    BURST_SIZE,
+    crate::gates::codes::GATE_WINDOW,
+    crate::gates::codes::GATE_SDU,
+];

@@ -6,6 +6,7 @@
 //! schedule: every frame is there before its point, within its acceptance window, and alone on the line. Not here: the
 //! machines (`tautwire-core`), finding points.
 
+pub(crate) mod codes;
 pub(crate) mod language;
 pub(crate) mod resolve;
 mod scheduled_text;

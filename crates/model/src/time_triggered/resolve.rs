@@ -14,9 +14,9 @@ use crate::parse::Draft;
 use crate::resolve::models::Models;
 use crate::resolve::streams::{StreamDraft, Streams};
 use crate::resolve::topology::Topology;
-use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::{Node, Place};
+use crate::time_triggered::codes;
 use crate::time_triggered::{Raster, Release, ScheduleFault, TimeTriggered, TimeTriggeredLink, Timing};
 
 /// The first four octets of the destination address of critical traffic.

@@ -4,6 +4,7 @@
 //! [`VirtualLink`], except for their own number; `check` ensures that. Not here: the machines (`tautwire-core`),
 //! faults (`resolve.rs`).
 
+pub(crate) mod codes;
 pub(crate) mod language;
 pub(crate) mod resolve;
 

@@ -12,10 +12,10 @@ use crate::network::{Hop, NodeKind, PortIndex, Stream, Switching};
 use crate::resolve::models::Models;
 use crate::resolve::streams::{StreamDraft, Streams};
 use crate::resolve::topology::Topology;
-use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::scalar;
 use crate::text::tree::Node;
+use crate::virtual_link::codes;
 use crate::virtual_link::{JITTER_LIMIT, JITTER_OF_STATION, Policing, VirtualLink, bandwidth};
 
 /// Reads `virtual-link:` of a stream.

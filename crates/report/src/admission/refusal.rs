@@ -25,7 +25,7 @@ pub struct RefusalSummary {
     pub limit: LimitSummary,
 }
 
-/// The limit that stood in the way.
+/// The limit that refused it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum LimitSummary {

@@ -35,7 +35,7 @@ pub struct RequestSummary {
     /// The stream in whose way it was, if it was refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// The link that was down on its way, if it was refused, or ended, for that: the switch that said so, and its neighbour.
+    /// The link that was down on its way, if it was refused, or ended, for that: the switch that reported it, and its neighbour.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<[String; 2]>,
 }

@@ -33,7 +33,7 @@ pub struct HartsSummary {
     /// The links of the switches at the end, as their masters know them, with central admission.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<SwitchLinkSummary>,
-    /// Frames of the first elementary cycles behind the warm-up, as they left.
+    /// Frames of the first elementary cycles after the warm-up, as they left.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub frames: Vec<CycleFrameSummary>,
 }
@@ -47,7 +47,7 @@ pub struct CycleFrameSummary {
     pub stream: String,
     /// Its number in it.
     pub number: u32,
-    /// The cycle, from the first behind the warm-up.
+    /// The cycle, from the first after the warm-up.
     pub cycle: u64,
     /// The window in which it began: trigger, turn-around, synchronous, asynchronous or guard.
     pub window: String,

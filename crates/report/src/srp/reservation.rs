@@ -41,10 +41,10 @@ pub struct ReservationSummary {
     pub sends: bool,
     /// How often the talker had to stop though nobody withdrew or detached.
     pub lapses: u32,
-    /// The failure code that a listener which asked was told last (802.1Q-2022 Table 46-15).
+    /// The last failure code that a listener which asked received (802.1Q-2022 Table 46-15).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure_code: Option<u8>,
-    /// What each bridge took, in the order in which they heard of it.
+    /// The time that each bridge took, in the order in which they received the declaration.
     pub bridges: Vec<BridgeSummary>,
     /// What happened, in order of time; changes alone.
     pub ladder: Vec<RungSummary>,
@@ -79,7 +79,7 @@ pub struct RungSummary {
     /// At which of its ports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<String>,
-    /// What the MRPDU says, or the message of central configuration or admission, or which idleSlope the class or parameters the ATS scheduler has.
+    /// What the MRPDU declares, or the message of central configuration or admission, or which idleSlope the class or parameters the ATS scheduler has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub declaration: Option<String>,
     /// The node at the other end of the cable; of a message of central configuration or admission, whom it is for or from.

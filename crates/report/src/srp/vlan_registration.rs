@@ -29,7 +29,7 @@ pub struct VlanRegistrationSummary {
 pub struct RegisteredSpan {
     /// From when on.
     pub from_ps: u64,
-    /// Until when; to the end of the run, if nothing is said.
+    /// Until when; absent: to the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_ps: Option<u64>,
 }

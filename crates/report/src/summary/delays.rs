@@ -110,7 +110,7 @@ pub struct WorstFrameSummary {
     pub delay_ps: u64,
 }
 
-/// A stream at one egress port and the link behind it.
+/// A stream at one egress port and on its link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HopSummary {
     /// Egress port: node, point, name.

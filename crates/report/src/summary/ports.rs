@@ -32,7 +32,7 @@ pub struct PortTrafficSummary {
     pub utilisation_ppm: u64,
     /// Frames discarded by its queues.
     pub dropped: u64,
-    /// Frames received here that the ATS schedulers behind it discarded; absent if none.
+    /// Frames received here that the ATS schedulers of this port discarded; absent if none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub scheduler_discarded: u64,
 }

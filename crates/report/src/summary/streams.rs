@@ -40,7 +40,7 @@ pub struct StreamSummary {
     pub frames: Option<FrameCounts>,
     /// Per listener.
     pub listeners: Vec<ListenerSummary>,
-    /// Per hop; a hop stands behind the hop before it.
+    /// Per hop; each hop follows the hop before it.
     pub hops: Vec<HopSummary>,
 }
 
@@ -113,7 +113,7 @@ pub struct ListenerSummary {
     /// What the stations' time stamps say of the same frames; the verdict does not look at it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stamped: Option<StampedSummary>,
-    /// The same stream at the application behind the listener's port; absent if its host takes no time there.
+    /// The same stream at the application of the listener; absent if its host takes no time there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub application: Option<ApplicationSummary>,
     /// Its datagrams, if each makes several frames.
@@ -145,7 +145,7 @@ pub struct LimitSummary {
     pub text: String,
 }
 
-/// A stream at the application behind a listener's protocol stack, or its host's `receive`: from application to
+/// A stream at the application above a listener's protocol stack, or its host's `receive`: from application to
 /// application. The verdict does not look at it, but for contradictions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ApplicationSummary {

@@ -8,7 +8,7 @@ use tautwire_model::network::Network;
 use tautwire_sim::{CycleObservation, Observation, SlotFate};
 use tautwire_units::Duration;
 
-/// The cycles of a run with TDMA: the first 500, and behind them those in which a slot was missed or unheard, that another
+/// The cycles of a run with TDMA: the first 500, and then those in which a slot was missed or unheard, that another
 /// opened than the one before, or that a time without a cycle goes before, up to 1000 with the last of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CyclesSummary {
@@ -39,7 +39,8 @@ pub struct CycleSummary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standby_opened_ps: Option<u64>,
     /// What became of the slots, a character for each in the order of `slots` of the summary: `u` used, `e` empty, `E` empty
-    /// and missed by a frame, `x` unheard (its owner had not heard the cycle opened), `X` unheard and missed by a frame,
+    /// and missed by a frame, `x` unheard (its owner had not received the frame that opens the cycle), `X` unheard and missed
+    /// by a frame,
     /// `-` not of this cycle, `?` not known, in the last cycle of the run.
     pub slots: String,
 }

@@ -39,7 +39,7 @@ pub struct SlotSummary {
     /// Times that it passed without use, empty or unheard, and a frame came too late for it, though it was created, or the
     /// request that it answers had left.
     pub missed: u64,
-    /// Times that its owner was silent, for it had not heard the cycle opened.
+    /// Times that its owner was silent, because it had not received the frame that opens the cycle.
     pub unheard: u64,
 }
 

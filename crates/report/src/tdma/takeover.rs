@@ -52,8 +52,8 @@ pub struct FailureSummary {
     /// `stations` that stop, `links` that are cut with the bridges that stop, `frames` that are received wrong,
     /// `talkers` that babble, or `all` of these together, if there are several.
     pub failure: String,
-    /// `slots` of a cycle that each station loses, the `lifetime` behind which a frame is lost, or `nothing`; absent if nothing is
-    /// proven beside this failure.
+    /// `slots` of a cycle that each station loses, the `lifetime` after which a frame is lost, or `nothing`; absent if nothing is
+    /// proven with this failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// Why nothing is.

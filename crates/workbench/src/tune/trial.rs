@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use tautwire_analysis::LimitKind;
+use tautwire_analysis::{LimitKind, LimitPlace};
 use tautwire_core::TrafficClass;
 use tautwire_model::Network;
 use tautwire_model::network::{PortIndex, StreamIndex};
@@ -178,9 +178,10 @@ impl<'a> Trial<'a> {
             let judged = &verification.streams[row.stream.index()].listeners[row.listener];
             let limits = judged.may_be_lost.iter().filter(|limit| !limit.is_meant());
             for limit in limits.clone() {
-                let (key, (port, class)) = match limit.kind {
-                    LimitKind::QueueFrames(port, class) => (SettingKey::QueueFrames, (port, class)),
-                    LimitKind::QueueOctets(port, class) => (SettingKey::QueueOctets, (port, class)),
+                let LimitPlace::Class(port, class) = limit.at else { continue };
+                let key = match limit.kind {
+                    LimitKind::QUEUE_FRAMES => SettingKey::QueueFrames,
+                    LimitKind::QUEUE_OCTETS => SettingKey::QueueOctets,
                     _ => continue,
                 };
                 needed.extend(limit.needed.map(|needed| Needed { key, port, class, needed }));

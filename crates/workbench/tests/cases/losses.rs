@@ -21,13 +21,13 @@ fn limits(verification: &Verification) -> impl Iterator<Item = &Limit> {
 /// The description may lose frames at a limit of this kind, and does; with the sufficient limit it is proven and loses nothing.
 fn the_limit_that_would_do_does(text: &str, kind: &str, written: impl Fn(u64) -> String) {
     let (network, bounds, observation, verification) = answer(text);
-    let limit = limits(&verification).find(|limit| limit.name() == kind);
+    let limit = limits(&verification).find(|limit| limit.kind.name == kind);
     let limit = limit.unwrap_or_else(|| panic!("no {kind}: {verification:#?}")).clone();
     let alone = judge(&network, Some(&bounds), None);
     assert_eq!(alone.verdict, Verdict::MayBeLost, "{}", limit.text(&network));
     let lost: u64 = observation.streams.iter().flat_map(|seen| &seen.dropped).map(|(_, count)| count).sum();
     assert!(lost > 0, "{}: the limit that may be too small is", limit.text(&network));
-    let of_kind = limits(&verification).filter(|limit| limit.name() == kind);
+    let of_kind = limits(&verification).filter(|limit| limit.kind.name == kind);
     let needed =
         of_kind.map(|limit| limit.needed.expect("some limit does")).max().expect("it is one of them");
     assert!(needed > limit.limit, "{}", limit.text(&network));
@@ -214,7 +214,7 @@ fn what_virtual_links_never_lose_is_proven() {
     ] {
         let (_, bounds, observation, verification) = answer(&link(traffic, keys));
         assert_ne!(verification.verdict, Verdict::Proven, "{traffic}{keys}");
-        assert!(limits(&verification).any(|limit| limit.name() == name), "{traffic}{keys}");
+        assert!(limits(&verification).any(|limit| limit.kind.name == name), "{traffic}{keys}");
         assert!(observation.streams.iter().any(|seen| !seen.dropped.is_empty()), "{traffic}{keys}");
         // What a queue takes leaves it no later for what it does not take.
         let is_bounded = bounds.streams[0].listeners[0].delay.is_ok();
@@ -223,7 +223,7 @@ fn what_virtual_links_never_lose_is_proven() {
     }
     // However many messages come, a regulator lets them out as the switch grants.
     let (_, verification, limits_found) = proven(&link("interval: 1 ms", ", buffer-frames: 2"));
-    assert!(limits(&verification).all(|limit| limit.name() == "link-queue-messages"), "{limits_found:?}");
+    assert!(limits(&verification).all(|limit| limit.kind.name == "link-queue-messages"), "{limits_found:?}");
 }
 
 #[test]

@@ -5,9 +5,7 @@
 
 use tautwire_sim::{DropReason, StreamFiltersObservation};
 use tautwire_workbench::network::StreamIndex;
-use tautwire_workbench::{
-    Driver, LimitKind, Network, Observation, Options, bounds, losses, simulate, verify,
-};
+use tautwire_workbench::{Driver, Network, Observation, Options, bounds, limits, losses, simulate, verify};
 
 use super::{codes, network};
 
@@ -231,7 +229,7 @@ events:
     let limits = losses(&network, &all);
     assert!(!limits.may_be_lost(StreamIndex::at(0), 0));
     let of_bad = limits.at(StreamIndex::at(1), 0);
-    assert!(of_bad.iter().any(|limit| matches!(limit.kind, LimitKind::MeterBurst(_))), "{of_bad:?}");
+    assert!(of_bad.iter().any(|limit| limit.kind == limits::METER_BURST), "{of_bad:?}");
     assert!(seen.streams[1].dropped[0].1 > 100);
     // Its part is that of the meter.
     let told = tautwire_analysis::explain(&network, &all, StreamIndex::at(0));

@@ -3,7 +3,7 @@
 use tautwire_analysis::stated_failures;
 use tautwire_sim::{DropReason, Observation};
 use tautwire_workbench::network::StreamIndex;
-use tautwire_workbench::{Bounds, LimitKind, Network, StatedFailure, losses};
+use tautwire_workbench::{Bounds, CYCLES, LimitKind, Network, StatedFailure, limits, losses};
 
 /// Frames lost to failures where none is stated, expired frames without a failure or limit as the cause, and frames
 /// that newer ones replaced where that cannot happen, each a sentence.
@@ -15,7 +15,7 @@ pub(crate) fn without_cause(network: &Network, bounds: &Bounds, observation: &Ob
             let is_bounded = bounds.streams[number].listeners[listener].delay.is_ok();
             let (failures, limits) =
                 (&stated[number][listener], limits_found.at(StreamIndex::at(number), listener));
-            let has = |is_so: fn(&LimitKind) -> bool| limits.iter().any(|limit| is_so(&limit.kind));
+            let has = |kind: LimitKind| limits.iter().any(|limit| limit.kind == kind);
             for (reason, count) in seen.dropped.iter().filter(|_| seen.lost != Some(0)) {
                 let is_reported = match reason {
                     // Over two networks the other copy may be lost to a limit.
@@ -24,12 +24,10 @@ pub(crate) fn without_cause(network: &Network, bounds: &Bounds, observation: &Ob
                     }
                     DropReason::Expired => {
                         !is_bounded
-                            || failures.iter().any(|one| matches!(one, StatedFailure::NoCycles(_)))
-                            || has(|kind| matches!(kind, LimitKind::Lifetime(_)))
+                            || failures.iter().any(|one| matches!(one, StatedFailure::Misses(_, CYCLES)))
+                            || has(limits::LIFETIME)
                     }
-                    DropReason::Overwritten => {
-                        !is_bounded || has(|kind| matches!(kind, LimitKind::NewestMessage(_)))
-                    }
+                    DropReason::Overwritten => !is_bounded || has(limits::NEWEST_MESSAGE),
                     _ => true,
                 };
                 if !is_reported {

@@ -96,7 +96,7 @@ pub(crate) fn broken_promises(network: &Network, all: &Bounds, observation: &Obs
         let is_policed = dropped(observed, DropReason::PolicedRate) > 0;
         // A listener over two networks loses only what both do: limits of one alone are not reported.
         let mut limits = verified.streams[number].listeners.iter().flat_map(|listener| &listener.may_be_lost);
-        let is_reported = link.skew_max.is_some() || limits.any(|limit| limit.name() == "policed-jitter");
+        let is_reported = link.skew_max.is_some() || limits.any(|limit| limit.kind.name == "policed-jitter");
         if is_policed && !is_reported {
             found.push(format!("{}: policing discarded frames of a link that keeps its jitter", stream.name));
         }

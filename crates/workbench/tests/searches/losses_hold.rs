@@ -8,7 +8,7 @@ use tautwire_generate::{
     TdmaFailure, random_harts, random_host_stacks, random_scheduled, random_tdma, seeds,
 };
 use tautwire_workbench::network::{PortIndex, StreamIndex};
-use tautwire_workbench::{LimitKind, Network, losses};
+use tautwire_workbench::{LimitKind, LimitPlace, Network, losses};
 
 /// Draws networks with limits and compares their losses with the reported limits.
 fn search(cases: u64, drawn: impl Fn(u64) -> Network) {
@@ -91,7 +91,7 @@ fn cells(network: &Network) -> Vec<(PortIndex, Option<u64>)> {
     for (number, stream) in network.streams.iter().enumerate() {
         for listener in 0..stream.listeners.len() {
             for limit in limits_found.at(StreamIndex::at(number), listener) {
-                if let LimitKind::BufferCells(port, _) = limit.kind {
+                if let (LimitKind::BUFFER_CELLS, LimitPlace::Class(port, _)) = (limit.kind, limit.at) {
                     found.push((port, limit.needed));
                 }
             }

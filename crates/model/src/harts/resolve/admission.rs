@@ -7,6 +7,7 @@ use tautwire_wire::MacAddress;
 use crate::frame::wire_bits;
 use crate::harts::Harts;
 use crate::harts::admission::{AdmissionRequest, ConsumerRequest, DecidesBy, HartsAdmission};
+use crate::harts::codes;
 use crate::harts::request::inexpressible;
 use crate::network::{ArrivalCurve, Delay, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex};
 use crate::resolve::control_frames::ControlFrames;
@@ -14,7 +15,6 @@ use crate::resolve::models::delay;
 use crate::resolve::streams::Streams;
 use crate::resolve::topology::Topology;
 use crate::test_growth::TestGrowth;
-use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
 

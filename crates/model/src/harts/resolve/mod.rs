@@ -10,6 +10,7 @@ use tautwire_units::{Bytes, Duration};
 
 use super::polled::{Ftt, Police};
 use crate::frame::wire_bits;
+use crate::harts::codes;
 use crate::harts::{Harts, Reservation, ResponseTimeTest, SharedServer, octets_of};
 use crate::network::{
     Distribution, NodeKind, Stream, StreamIndex, Switching, Traffic, TransmissionSelection,
@@ -18,7 +19,6 @@ use crate::parse::Draft;
 use crate::resolve::models::Models;
 use crate::resolve::streams::{StreamDraft, Streams};
 use crate::resolve::topology::Topology;
-use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
 

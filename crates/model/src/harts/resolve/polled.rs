@@ -9,6 +9,7 @@ use super::admission::PRIORITY as CONTROL_PRIORITY;
 use super::relayed;
 use crate::frame::{TAG, frame_length, wire_bits};
 use crate::harts::Harts;
+use crate::harts::codes;
 use crate::harts::polled::{Ftt, Police, PolledStream};
 use crate::network::{
     ArrivalCurve, Delay, Distribution, Hop, NodeKind, PortIndex, Stream, StreamIndex, Traffic,
@@ -17,7 +18,6 @@ use crate::resolve::control_frames::ControlFrames;
 use crate::resolve::models::Models;
 use crate::resolve::streams::Streams;
 use crate::resolve::topology::Topology;
-use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
 

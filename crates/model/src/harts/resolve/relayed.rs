@@ -9,12 +9,12 @@ use tautwire_units::Duration;
 use super::polled::{clocks, step_max};
 use crate::frame::wire_bits;
 use crate::harts::Harts;
+use crate::harts::codes;
 use crate::harts::polled::{PolledStream, RelayedStream};
 use crate::network::{Delay, Hop, NodeIndex, NodeKind};
 use crate::resolve::models::Models;
 use crate::resolve::streams::Streams;
 use crate::resolve::topology::Topology;
-use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
 

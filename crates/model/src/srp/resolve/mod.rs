@@ -21,7 +21,7 @@ use crate::resolve::models::delay;
 use crate::resolve::streams::{StreamDraft, Streams};
 use crate::resolve::topology::Topology;
 use crate::resolve::{layered, priority};
-use crate::text::codes;
+use crate::srp::codes;
 use crate::text::faults::Faults;
 use crate::text::scalar;
 use crate::text::tree::Node;

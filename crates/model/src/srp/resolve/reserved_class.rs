@@ -15,9 +15,9 @@ use crate::network::{NodeKind, PortIndex, ShaperSettings, StreamIndex, Transmiss
 use crate::parse::Draft;
 use crate::resolve::streams::Streams;
 use crate::resolve::topology::Topology;
+use crate::srp::codes;
 use crate::srp::reserved_class::ReservedClass;
 use crate::srp::{ReservedStream, StreamReservation};
-use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
 

@@ -12,9 +12,9 @@ use crate::network::{ArrivalCurve, PortIndex, StreamIndex};
 use crate::resolve::control_frames::ControlFrames;
 use crate::resolve::streams::Streams;
 use crate::resolve::topology::Topology;
+use crate::srp::codes;
 use crate::srp::vlan_registration::VlanRegistration;
 use crate::srp::{ReservedStream, SrpNode};
-use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
 

@@ -16,8 +16,8 @@ use crate::parse::Draft;
 use crate::resolve::models::Models;
 use crate::resolve::streams::{Route, StreamDraft, Streams};
 use crate::resolve::topology::Topology;
+use crate::tdma::codes;
 use crate::tdma::{OwnedSlot, Standby, Tdma};
-use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
 

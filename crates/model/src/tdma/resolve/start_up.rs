@@ -11,8 +11,8 @@ use crate::resolve::datagrams::room_of;
 use crate::resolve::streams::{Route, StreamDraft, Streams};
 use crate::resolve::topology::Topology;
 use crate::tdma::OwnedSlot;
+use crate::tdma::codes;
 use crate::tdma::start_up::{StartUp, StartUpStation};
-use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
 

@@ -14,9 +14,10 @@ use crate::resolve::events::Event;
 use crate::resolve::models::{delay, delay_max};
 use crate::resolve::streams::Streams;
 use crate::resolve::topology::Topology;
+use crate::test_bed::codes;
 use crate::text::faults::Faults;
+use crate::text::scalar;
 use crate::text::tree::Node;
-use crate::text::{codes, scalar};
 
 /// A thousandth of a chance.
 const THOUSANDTH: u64 = 1_000_000_000_000_000;

@@ -11,7 +11,7 @@ use crate::network::{NodeIndex, Stream, StreamIndex, Task, TaskKind, Test, Timel
 use crate::resolve::events::Event;
 use crate::resolve::streams::{Route, StreamDraft, Streams};
 use crate::resolve::traffic;
-use crate::text::codes;
+use crate::test_bed::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::{Node, Place};
 
