@@ -149,7 +149,7 @@ pub fn check(problem: &Problem, schedule: &Schedule) -> Vec<Fault> {
                 }
                 None => at + period - u128::from(queue.before.as_ps()),
             };
-            let end = at + period + u128::from(queue.late.as_ps());
+            let end = at + period + u128::from(queue.until.as_ps());
             // A frame that leaves before it comes is a fault of its own.
             queues[queue.queue].push(Laid { begin: comes, end: end.max(comes), flow: index, period });
         }
@@ -191,8 +191,8 @@ fn check_way(problem: &Problem, index: usize, flow: &Flow, dispatch: &[Duration]
                 if *at < ready {
                     faults.push(Fault::TooEarly { flow: flow_index, hop: hop_index, ready });
                 }
-                let late = hop.queue.map_or(Duration::ZERO, |queue| queue.late);
-                if *at + late + problem.precision > next {
+                let until = hop.queue.map_or(Duration::ZERO, |queue| queue.until);
+                if *at + until + problem.precision > next {
                     faults.push(Fault::HeldTooLong { flow: flow_index, hop: hop_index });
                 }
                 talker.push(talker[previous]);

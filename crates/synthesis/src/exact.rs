@@ -196,10 +196,10 @@ fn constraints(problem: &Problem, kept: &Kept) -> Option<(Differences, Vec<Pair>
                     }
                     None => mark(variable, -signed(queue.before)),
                 };
-                if hop.previous.is_none() && queue.before + queue.late > flow.period {
+                if hop.previous.is_none() && queue.before + queue.until > flow.period {
                     return None;
                 }
-                let stay = Window { begin, end: mark(variable, signed(queue.late)), ..window };
+                let stay = Window { begin, end: mark(variable, signed(queue.until)), ..window };
                 pairs.extend(stays[queue.queue].iter().map(|other: &Window| other.clear_of(&stay)));
                 stays[queue.queue].push(stay);
             }

@@ -52,15 +52,15 @@ pub struct Flow {
     pub hops: Vec<Hop>,
 }
 
-/// The use of a queue by a hop: from the earliest instant at which the frame may come to it until its latest start.
+/// The use of a queue by a hop: from the earliest instant at which the frame may come to it until it, or another one in its place, could start last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InQueue {
     /// The queue, below [`Problem::queues`].
     pub queue: usize,
     /// How long before the dispatch the frame may come, at the talker; behind it, that follows from the hop before.
     pub before: Duration,
-    /// How long after the dispatch it starts at the latest, above zero.
-    pub late: Duration,
+    /// How long after the dispatch no other frame may come, above zero: until its gate closes, or it starts at the latest.
+    pub until: Duration,
 }
 
 /// The passage of a flow through one link.
@@ -104,7 +104,7 @@ impl Problem {
                 assert!(hop.link < self.links.len(), "{}: a hop's link is there", flow.name);
                 assert!(!hop.window.is_zero(), "{}: a window is above zero", flow.name);
                 let queue = hop.queue.is_none_or(|queue| {
-                    queue.queue < self.queues && !queue.late.is_zero() && queue.before <= flow.period
+                    queue.queue < self.queues && !queue.until.is_zero() && queue.before <= flow.period
                 });
                 assert!(queue, "{}: a hop's queue", flow.name);
                 assert!(hop.previous.is_none_or(|previous| previous < index), "{}: order of hops", flow.name);
@@ -135,8 +135,8 @@ impl Flow {
     pub fn after(&self, hop: usize, precision: Duration) -> Option<DelayRange> {
         let at = &self.hops[hop];
         at.previous?;
-        let late = at.queue.map_or(Duration::ZERO, |queue| queue.late);
-        let max = (at.ready.min + self.period).saturating_sub(precision + late);
+        let until = at.queue.map_or(Duration::ZERO, |queue| queue.until);
+        let max = (at.ready.min + self.period).saturating_sub(precision + until);
         Some(DelayRange { min: at.ready.max + precision, max })
     }
 
@@ -149,7 +149,7 @@ impl Flow {
     ) -> Option<(usize, u64, u64)> {
         let at = &self.hops[hop];
         let queue = at.queue?;
-        let end = dispatch[hop] + queue.late.as_ps() + self.period.as_ps();
+        let end = dispatch[hop] + queue.until.as_ps() + self.period.as_ps();
         let begin = match at.previous {
             Some(previous) => {
                 dispatch[previous] + at.ready.min.as_ps() + self.period.as_ps() - precision.as_ps()

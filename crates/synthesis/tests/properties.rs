@@ -50,7 +50,7 @@ fn problems() -> impl Strategy<Value = Problem> {
                         let (min, max) = (hops[previous].arrival.min, hops[previous].arrival.max);
                         DelayRange { min: min + ps(forwarding / 2), max: max + ps(forwarding) }
                     });
-                    let queue = Some(InQueue { queue: link, before: ps(before), late: ps(late) })
+                    let queue = Some(InQueue { queue: link, before: ps(before), until: ps(late) })
                         .filter(|_| link < queues);
                     hops.push(Hop { link, previous, window: ps(window), arrival, ready, queue });
                 }
@@ -114,7 +114,7 @@ fn place(problem: &Problem, hops: &[(usize, usize)], links: &mut [Slots], at: &m
     let hop = &flow.hops[*hop_index];
     let period = flow.period.as_ps();
     let range = (flow.start.min.as_ps(), flow.start.max.as_ps() + 1);
-    let late = hop.queue.map_or(0, |queue| queue.late.as_ps());
+    let late = hop.queue.map_or(0, |queue| queue.until.as_ps());
     let (first, behind) = hop.previous.map_or(range, |previous| {
         let before = at[*flow_index][previous];
         let next = before + period + hop.ready.min.as_ps() - problem.precision.as_ps();
@@ -137,7 +137,7 @@ fn place(problem: &Problem, hops: &[(usize, usize)], links: &mut [Slots], at: &m
                 None => instant + COMMON - queue.before.as_ps(),
             };
             let slots = &mut tried[problem.links.len() + queue.queue];
-            clear &= take(slots, comes, instant + COMMON + queue.late.as_ps() - comes, period);
+            clear &= take(slots, comes, instant + COMMON + queue.until.as_ps() - comes, period);
         }
         if !clear {
             continue;
@@ -229,7 +229,7 @@ fn holds(problem: &Problem, dispatch: &[Option<Vec<Duration>>]) -> bool {
             let comes = hop.previous.map(|previous| at[previous] + hop.ready.min.as_ps());
             let mut late = 0;
             if let Some(queue) = hop.queue {
-                late = queue.late.as_ps();
+                late = queue.until.as_ps();
                 let comes = match comes {
                     Some(comes) => comes + COMMON - problem.precision.as_ps(),
                     None => instant + COMMON - queue.before.as_ps(),

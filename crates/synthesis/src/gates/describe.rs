@@ -295,13 +295,15 @@ impl<'a> Maker<'a> {
             let opened = self.up(late + more + self.timing.line_time(at.port, guarded + PREAMBLE));
             let gap = self.timing.line_time(at.port, GAP);
             let ready = previous.map(|previous| self.ready(stream, previous, passed[previous].0));
+            // Another frame that came while its gate is open could leave in its window.
+            let until = if self.made.gates[link].is_some() { opened } else { self.up(late + more) };
             hops.push(Hop {
                 link,
                 previous,
                 window: self.up(late + more + own).max(self.up(opened + gap)),
                 arrival: self.arrival(stream, number, late + more),
                 ready: ready.unwrap_or_default(),
-                queue: Some(self.in_queue(at, before, late + more)),
+                queue: Some(self.in_queue(at, before, until)),
             });
             open.push(opened);
             passed.push((late, apart));
@@ -336,13 +338,13 @@ impl<'a> Maker<'a> {
         frame.max(frame_length(gates.payload_max(at.class.index(), mtu), true))
     }
 
-    fn in_queue(&mut self, at: &Passage, before: Duration, late: Duration) -> InQueue {
+    fn in_queue(&mut self, at: &Passage, before: Duration, until: Duration) -> InQueue {
         let queues = &mut self.made.problem.queues;
         let queue = *self.queues.entry((at.port, at.class.index())).or_insert_with(|| {
             *queues += 1;
             *queues - 1
         });
-        InQueue { queue, before, late: self.up(late.max(Duration::from_ps(1))) }
+        InQueue { queue, before, until: self.up(until.max(Duration::from_ps(1))) }
     }
 
     /// From a dispatch to the last bits of the first and of the last frame at the other end.

@@ -4,15 +4,16 @@
 //! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
 
 use tautwire_generate::{cases, random_time_aware, seeds};
-use tautwire_workbench::{GateOptions, Network, ScheduleVerdict, ScheduledGates, bounds};
+use tautwire_workbench::{
+    Bounds, GateOptions, Network, Observation, ScheduleVerdict, ScheduledGates, bounds,
+};
 
 use crate::common::{contradictions, described, run, untold_losses};
 
 /// What is wrong with the time-aware streams of a network that is run.
 fn faults(network: &Network) -> Vec<String> {
     let (all, seen) = (bounds(network), run(network));
-    let mut found = contradictions(network, &all, &seen);
-    found.extend(untold_losses(network, &all, &seen).0);
+    let mut found = beyond_bounds(network, &all, &seen);
     for (number, stream) in
         network.streams.iter().enumerate().filter(|(_, stream)| stream.time_aware.is_some())
     {
@@ -23,6 +24,13 @@ fn faults(network: &Network) -> Vec<String> {
             }
         }
     }
+    found
+}
+
+/// Where a run is beyond the bounds of its network.
+fn beyond_bounds(network: &Network, all: &Bounds, seen: &Observation) -> Vec<String> {
+    let mut found = contradictions(network, all, seen);
+    found.extend(untold_losses(network, all, seen).0);
     found
 }
 
@@ -42,17 +50,18 @@ fn every_schedule_found_is_proven_and_in_time() {
             continue;
         }
         scheduled += 1;
-        // Where windows are joined for a short list, proof decides.
-        if !found.streams.iter().all(|stream| stream.is_proven) {
+        // Where windows are joined for a short list, proof decides; its bounds hold in any case.
+        let wrong = if found.streams.iter().all(|stream| stream.is_proven) {
+            faults(&found.network)
+        } else {
             unproven += 1;
-            continue;
-        }
-        let wrong = faults(&found.network);
+            beyond_bounds(&found.network, &bounds(&found.network), &run(&found.network))
+        };
         assert!(wrong.is_empty(), "TAUTWIRE_SEED={seed}: {:#?}\n{written}", &wrong[..wrong.len().min(5)]);
     }
     println!("{scheduled} scheduled, of them {unproven} not proven; {left_out} not");
     let all = seeds.len();
-    assert!(all == 1 || (scheduled * 2 > all && unproven * 6 < scheduled && left_out > 0));
+    assert!(all == 1 || (scheduled * 2 > all && unproven * 20 < scheduled && left_out > 0));
 }
 
 /// Offsets of a schedule that are moved by a little miss their windows: the search sees it.
