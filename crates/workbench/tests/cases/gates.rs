@@ -455,4 +455,12 @@ fn lists_that_do_not_run_are_told() {
         .replace("defaults: {", &format!("defaults: {{gate-parameter-table: {{{list}}}, "));
     assert_eq!(codes(&shared), Vec::<&str>::new());
     assert_eq!(codes(&shared.replace("{gate-enabled: true}", "{}")), ["form::no-effect"]);
+    // A schedule that is to come enables gates with these sizes.
+    let awaited = "streams:
+  - {name: timed, talker: a, listeners: b, priority: 7, frame: 64 B, traffic: {type: periodic, interval: 1 ms}, time-aware: {}}
+";
+    let text =
+        station("queue-max-sdu-table: {0: 100 B}", "", &[(0, 64, 1.0)]).replace("gate-enabled: true, ", "");
+    assert_eq!(codes(&text), ["form::no-effect"]);
+    assert_eq!(codes(&text.replace("streams:\n", awaited)), Vec::<&str>::new());
 }

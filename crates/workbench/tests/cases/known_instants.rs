@@ -4,7 +4,7 @@
 //! payload are 18.4 us on a line of 100 Mbit/s with their preamble, and a gap of 0.96 us is behind them. Released at 10 us, a frame is queued
 //! behind the gates at 32.4 us.
 
-use tautwire_workbench::{Bounds, Network, explain};
+use tautwire_workbench::{Bounds, Network, Verdict, explain};
 
 use super::answer;
 
@@ -167,6 +167,8 @@ run:";
             let delay = &seen.streams[number].listeners[0].delay;
             let most = delay.max().expect("frames").as_ps();
             assert!(planned <= most && most <= planned + gap * NS, "{}", stream.name);
+            let is_proven = verification.streams[number].verdict == Verdict::Proven;
+            assert_eq!(is_proven, gap == 0, "{}", stream.name);
         }
         let gates = seen.mechanisms.of::<tautwire_sim::GatesObservation>().expect("gates");
         assert!(gates.ports.iter().all(|port| port.transmission_overrun == [0; 8]));
