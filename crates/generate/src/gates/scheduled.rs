@@ -55,10 +55,11 @@ pub fn random_scheduled(seed: u64) -> String {
          defaults: {{rate: {} Mbit/s, device: switch, traffic-class-table: identity}}",
         shape.latency, shape.rate
     );
-    if dice.chance(25) {
+    let has_hosts = dice.chance(25);
+    if has_hosts {
         let _ = writeln!(
             text,
-            "hosts: {{host: {{transmit: {{min: 0 ns, max: {} ns}}}}}}",
+            "hosts: {{slow: {{transmit: {{min: 0 ns, max: {} ns}}}}}}",
             dice.between(1, 3_000)
         );
     }
@@ -68,6 +69,9 @@ pub fn random_scheduled(seed: u64) -> String {
     }
     for station in 0..shape.at.len() {
         let _ = writeln!(text, "  e{station}:\n    type: end-station");
+        if has_hosts {
+            text.push_str("    host: slow\n");
+        }
         shape.write_clock(&mut text, &mut dice, 0);
     }
     text.push_str("links:\n");
