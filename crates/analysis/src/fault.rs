@@ -64,6 +64,8 @@ pub enum PlantedFault {
     WaitAboveForgotten,
     /// What of a preemptable frame is not cut counts as nothing when a gate opens.
     RestAtOpeningForgotten,
+    /// Where the list of gates changes, no window is taken to lie over the change.
+    ChangeForgotten,
     /// Gates of a clock that is corrected are taken to switch when they should.
     PrecisionForgotten,
     /// Preemptable frames are taken never to be held.
@@ -131,6 +133,9 @@ impl PlantedFault {
     /// Those of frame preemption.
     pub const OF_PREEMPTION: [Self; 3] =
         [Self::CutsForFree, Self::CutWhileQueuedAlone, Self::ShortestPartBlocks];
+
+    /// Those of gates whose lists change.
+    pub const OF_CHANGED_GATES: [Self; 1] = [Self::ChangeForgotten];
 
     /// Those of gates whose clocks are corrected.
     pub const OF_CORRECTED_GATES: [Self; 1] = [Self::PrecisionForgotten];

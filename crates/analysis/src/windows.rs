@@ -277,6 +277,20 @@ impl ClassWindows {
 }
 
 impl CreditWindows {
+    /// Of a class that is known not to have a bound if it is credit-based.
+    pub(crate) fn unknown() -> Self {
+        let all = Curve::least_of([Line { burst: 0, rate: TIME }]);
+        Self {
+            unearned: Taken { curve: all.clone(), jumps: None },
+            blocked: all.clone(),
+            beside: Line::default(),
+            earning: all,
+            same: 0,
+            gaps: Line::default(),
+            starts_slower: true,
+        }
+    }
+
     /// What a class sends within any window that sends so much while credit is earned.
     pub(crate) fn in_time(&self, sent: Line) -> Curve {
         let line = |earning: &Line| {

@@ -40,7 +40,9 @@ pub use as6802::{
 pub use backbone::{Backbone, Topology};
 pub use cqf::random_cycles;
 pub use frer::random_replication;
-pub use gates::{random_corrected_gates, random_gates, random_scheduled, random_time_aware};
+pub use gates::{
+    random_corrected_gates, random_gate_changes, random_gates, random_scheduled, random_time_aware,
+};
 pub use gptp::{random_gptp, random_gptp_servo};
 pub use harts::{random_harts, random_harts_admission};
 pub use host_stacks::random_host_stacks;

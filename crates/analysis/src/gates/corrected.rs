@@ -7,9 +7,10 @@
 
 use tautwire_model::Network;
 use tautwire_model::gates::PortGates;
-use tautwire_model::network::{NodeIndex, TimelineAction};
+use tautwire_model::network::NodeIndex;
 
 use super::port::Timing;
+use super::restarts;
 use crate::clock::Deviation;
 
 /// Roundings of a reading of network time, picoseconds.
@@ -25,11 +26,12 @@ impl Corrected {
     /// Of a node, if its precision is stated and holds from the start of the run to its end.
     pub(super) fn of(network: &Network, node: NodeIndex) -> Option<Self> {
         let settings = network.time_triggered.as_ref().filter(|_| network.as6802.is_none())?;
-        let restarts = network.events.iter().any(|event| match event.action {
-            TimelineAction::StartNode(other) | TimelineAction::StopNode(other) => other == node,
-            _ => false,
-        });
-        (!restarts).then(|| Self { precision: settings.precision.as_ps() })
+        (!restarts(network, node)).then(|| Self { precision: settings.precision.as_ps() })
+    }
+
+    /// By how much network time may differ from true time.
+    pub(super) fn error(self) -> u64 {
+        self.precision + ROUNDINGS
     }
 
     /// The times of a port in true time, of those on its clock.
@@ -37,7 +39,7 @@ impl Corrected {
         Timing {
             rate: deviation.shrink(timing.rate),
             lost: deviation.stretch(timing.lost),
-            error: deviation.stretch(timing.error).saturating_add(self.precision + ROUNDINGS),
+            error: deviation.stretch(timing.error).saturating_add(self.error()),
             ..timing
         }
     }

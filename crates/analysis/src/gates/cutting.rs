@@ -5,7 +5,7 @@
 //! whether its gate is open or not, so where frames may be cut, or wait for a release, a rest may *linger* in the windows of another class: at each begin of a
 //! part of its windows a class waits for the rest of one lower frame, whole, with the head of a continuation. Express frames and this rest share the time from
 //! the begin on, and each part counts whole, so both are taken from all of it. Behind the start a frame waits for express frames, cuts and holds
-//! ([`Pushed`]). Not here: express classes' windows, which are `port.rs`.
+//! ([`Pushed`]). Lists that change have no bound here. Not here: express classes' windows, which are `port.rs`.
 
 use tautwire_core::gates::{GateParameters, HoldAdvances, Operation};
 
@@ -103,7 +103,7 @@ impl Cutting {
         let busy = |cut: bool| {
             let used = |class: &usize| gated.frames[*class].is_some() && precedence.is_cut(*class) == cut;
             let none = Periodic::none(held.period());
-            (0..8).filter(used).fold(none, |all, class| all.or(&gated.busy(class)))
+            (0..8).filter(used).fold(none, |all, class| all.or(gated.busy(class).last()))
         };
         let (express, cut) = (busy(false), busy(true));
         let lingers = timing.first > 0 || cut.and(&express.or(&held)).total() > 0;
@@ -113,7 +113,7 @@ impl Cutting {
     /// When a preemptable frame may keep off a class.
     pub(super) fn on_line(&self, gated: &Gated, lower: usize, class: usize) -> Periodic {
         if !self.lingers {
-            gated.busy(lower)
+            gated.busy(lower).last().clone()
         } else if self.precedence.is_cut(class) {
             Periodic::all(self.quiet.period())
         } else {
@@ -133,7 +133,7 @@ impl Cutting {
 
     /// When frames of a preemptable class may start that have `guard` before each close: with the rests of others, and without what these leave.
     pub(super) fn starts(&self, gated: &Gated, class: usize, guard: u64) -> (Periodic, Periodic) {
-        let (open, error) = (&gated.open[class], gated.timing.error);
+        let (open, error) = (gated.open[class].last(), gated.timing.error);
         let parts = open.whole_parts().into_iter().filter_map(|(from, to)| {
             let to = (to + u64::from(guard > 0)).checked_sub(guard.saturating_add(error))?;
             (from + error < to).then_some((from + error, to))
@@ -165,7 +165,7 @@ impl Cutting {
 
     /// How much of some time a class has that cuts another, with what partial frames at the ends of its parts add.
     pub(super) fn share(&self, gated: &Gated, class: usize, of: &Periodic) -> Option<Curve> {
-        let busy = gated.busy(class);
+        let busy = gated.busy(class).last().clone();
         // Before the first cycle gates have other states.
         if gated.timing.first > 0 || busy.is_all() {
             return None;

@@ -3,25 +3,28 @@
 //! A class whose gate closes is served in its windows alone. `port.rs` computes these from the list, the frames that
 //! pass and the device's behaviour at an edge; `windows.rs` computes bounds with them. Where clocks are corrected to a stated
 //! precision, edges differ by it from those of the list in true time (`corrected.rs`). Gates of other clocks that are corrected
-//! have no bound: a correction during a window shortens it by as much. A list that changes has none either.
+//! have no bound: a correction during a window shortens it by as much. Where a list changes, windows over the change count, too
+//! (`changes.rs`, `times.rs`).
 //! Frames that are larger than queueMaxSDU are lost (`loss`). Streams that true clocks release at stated offsets have a
 //! bound by the instants of each frame, too (`instants`).
 
+mod changes;
 mod corrected;
 mod cutting;
 mod instants;
 mod periodic;
 mod port;
 mod reasons;
+mod times;
 
-use tautwire_core::gates::{GuardPolicy, Openings};
+use tautwire_core::gates::{GateParameters, GuardPolicy};
 use tautwire_model::gates::{GateClock, PortGates};
 use tautwire_model::network::{NodeIndex, PortIndex, TimelineAction};
 use tautwire_model::{Network, frame_length};
 
+use self::changes::Changes;
 use self::corrected::Corrected;
 use self::cutting::{Cutting, Holds};
-use self::periodic::Periodic;
 use self::port::{Credit, Frames, Gated, Guard, Timing};
 use self::reasons::{CHANGES, CORRECTED, NEVER, OVERLOAD};
 use crate::analysis::Analysis;
@@ -86,13 +89,15 @@ impl Service for ScheduledPorts {
 
 /// The windows of the classes of a port.
 fn windows(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates) -> Windows {
-    let gated = gated(plan, (number, port), gates);
     let at = PortIndex(number);
+    let changes = changes(plan, at, gates);
+    let is_lost = changes.is_none() && plan.network.gates_change(at);
+    let has_changes = changes.is_some();
+    let gated = gated(plan, (number, port), gates, changes);
     let (never, overload) = (NEVER.at(at), OVERLOAD.at(at));
     let corrected = Corrected::of(plan.network, plan.network.ports[number as usize].node);
     let is_known = corrected.is_some() || plan.network.gate_clock() == GateClock::Free;
     let deviation = corrected.map_or_else(Deviation::default, |_| port.deviation);
-    let changes = plan.network.gates_change(at);
     let is_credit = |class: usize| matches!(port.classes[class].0, Selection::CreditBased { .. });
     let class = |class: usize| {
         let mut windows = gated.windows(class, &never, &overload);
@@ -101,7 +106,7 @@ fn windows(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates)
         }
         if !is_known {
             windows.unbounded = Some(CORRECTED.at(at));
-        } else if changes {
+        } else if is_lost || (has_changes && is_credit(class)) {
             windows.unbounded = Some(CHANGES.at(at));
         }
         windows.on_clock(deviation)
@@ -121,26 +126,36 @@ fn windows(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates)
     }
 }
 
+/// The lists of a port one after the other, if it is known when they change.
+fn changes<'a>(plan: &Plan<'a>, port: PortIndex, gates: &'a PortGates) -> Option<Changes<'a>> {
+    let changes = plan.network.gates_change(port).then(|| Changes::of(plan.network, port, gates))??;
+    #[cfg(feature = "planted-faults")]
+    let changes = match plan.fault {
+        Some(crate::PlantedFault::ChangeForgotten) => changes.forgotten(),
+        _ => changes,
+    };
+    Some(changes)
+}
+
 /// The gates of a port as its windows need them.
-fn gated(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates) -> Gated {
+fn gated(
+    plan: &Plan<'_>,
+    (number, port): (u32, &PortPlan),
+    gates: &PortGates,
+    changes: Option<Changes<'_>>,
+) -> Gated {
     let node = plan.network.ports[number as usize].node;
-    let cycle = gates.parameters.cycle_time;
-    let period = cycle.floor().as_ps();
-    let open = |class: usize| match gates.parameters.openings(class) {
-        Openings::Always => Periodic::all(period),
-        Openings::Never => Periodic::none(period),
-        Openings::In(open) => {
-            Periodic::of(period, open.iter().map(|one| (one.open.as_ps(), one.close.as_ps())))
-        }
+    let open = |class: usize| match &changes {
+        Some(changes) => changes.open(class),
+        None => changes::open(&gates.parameters, class).into(),
     };
+    let lists = changes.as_ref().map_or_else(|| vec![&gates.parameters], |changes| changes.lists.clone());
     // A cycle with a fraction of a picosecond is now and then longer by one.
-    let uneven = u64::from(cycle.denominator() > 1);
-    let timing = Timing {
-        rate: port.rate,
-        lost: port.slack,
-        error: gates.rounding().as_ps() + port.slack + uneven,
-        first: 0,
-    };
+    let uneven = u64::from(lists.iter().any(|list| list.cycle_time.denominator() > 1));
+    let rounding = |list: &&GateParameters| gates.rounding_of(list).as_ps();
+    let rounding = lists.iter().map(rounding).max().unwrap_or(0);
+    let timing =
+        Timing { rate: port.rate, lost: port.slack, error: rounding + port.slack + uneven, first: 0 };
     let corrected = Corrected::of(plan.network, node);
     #[cfg(feature = "planted-faults")]
     let corrected = corrected.filter(|_| plan.fault != Some(crate::PlantedFault::PrecisionForgotten));
@@ -156,6 +171,7 @@ fn gated(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates) -
     let gated = Gated {
         timing,
         open: std::array::from_fn(open),
+        unforeseen: changes.as_ref().map(|changes| changes.unforeseen.clone()).unwrap_or_default(),
         at_first: gates.admin_gate_states,
         frames: std::array::from_fn(|class| frames(plan, (number, port), gates, class)),
         credit: Credit {
@@ -170,23 +186,32 @@ fn gated(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates) -
     let longest = config.advances.hold.max(config.advances.release).as_ps();
     let drift = port.deviation.stretch(longest) - longest;
     let holds = Holds { parameters: &gates.parameters, advances: config.advances, drift };
+    // Where its list changes, a port that preempts has no bound.
     let cutting = Cutting::of(&gated, precedence(plan, &config), &holds);
     Gated { cutting: Some(cutting), ..gated }
 }
 
-/// How long it may be until the first cycle starts, on the clock of the node: from its first reading on, or from a restart.
-fn first_cycle(network: &Network, node: NodeIndex, gates: &PortGates) -> u64 {
-    let clocks = network.nodes.iter().map(|node| node.clock.offset.as_ps());
-    let least = clocks.min().unwrap_or(0).min(0);
+/// The reading of a node's clock when the run begins.
+fn reading(network: &Network, node: NodeIndex) -> u64 {
+    let least = network.nodes.iter().map(|node| node.clock.offset.as_ps()).min().unwrap_or(0).min(0);
     let reading = network.nodes[node.index()].clock.offset.as_ps() - least;
-    let reading = u64::try_from(reading).expect("the least is taken off");
-    let parameters = &gates.parameters;
-    let cycle = parameters.cycle_time.ceil().as_ps();
-    let restarts = network.events.iter().any(|event| match event.action {
+    u64::try_from(reading).expect("the least is taken off")
+}
+
+/// Whether a node stops or starts in the run.
+fn restarts(network: &Network, node: NodeIndex) -> bool {
+    network.events.iter().any(|event| match event.action {
         TimelineAction::StartNode(other) | TimelineAction::StopNode(other) => other == node,
         _ => false,
-    });
-    let least = if restarts { cycle } else { 0 };
+    })
+}
+
+/// How long it may be until the first cycle starts, on the clock of the node: from its first reading on, or from a restart.
+fn first_cycle(network: &Network, node: NodeIndex, gates: &PortGates) -> u64 {
+    let reading = reading(network, node);
+    let parameters = &gates.parameters;
+    let cycle = parameters.cycle_time.ceil().as_ps();
+    let least = if restarts(network, node) { cycle } else { 0 };
     let first = match parameters.base_time.as_ps().checked_sub(reading) {
         Some(ahead) => ahead,
         // It is not determined which of the cycles is the next.

@@ -5,6 +5,7 @@
 //! full as soon as it begins. Both are exact up to [`PARTS_MAX`] parts; if there are more, the shortest gaps are
 //! counted as part of the set. Not here: how these sets are made (`port.rs`).
 
+use super::times::merged;
 use crate::curve::{Curve, Line, MICRO, volume};
 use crate::windows::{Jumps, TIME};
 
@@ -71,16 +72,8 @@ impl Periodic {
         Self::none(period).with(cut)
     }
 
-    fn with(mut self, mut cut: Vec<(u64, u64)>) -> Self {
-        cut.retain(|(from, to)| from < to);
-        cut.sort_unstable();
-        self.parts.clear();
-        for (from, to) in cut {
-            match self.parts.last_mut() {
-                Some(last) if from <= last.1 => last.1 = last.1.max(to),
-                _ => self.parts.push((from, to)),
-            }
-        }
+    fn with(mut self, cut: Vec<(u64, u64)>) -> Self {
+        self.parts = merged(cut);
         self
     }
 
@@ -158,15 +151,17 @@ impl Periodic {
     }
 
     /// With as few parts as are looked at one by one: the shortest times between them are taken in.
-    fn joined(&self) -> Self {
+    pub(super) fn joined(&self) -> Self {
         let between = self.others().whole_parts();
         if between.len() <= PARTS_MAX {
             return self.clone();
         }
-        let mut kept = between;
-        kept.sort_unstable_by_key(|(from, to)| (std::cmp::Reverse(to - from), *from));
-        kept.truncate(PARTS_MAX);
-        Self::of(self.period, kept).others()
+        Self::of(self.period, longest(between, PARTS_MAX)).others()
+    }
+
+    /// The part of a cycle that it is, as a rate of [`TIME`], rounded up.
+    pub(super) fn share(&self) -> u64 {
+        share(self.total(), self.period)
     }
 
     /// The most of it in a window of each length, as bits of a line of [`TIME`]: the least concave curve above it.
@@ -176,18 +171,9 @@ impl Periodic {
         if parts.is_empty() {
             return Curve::zero();
         }
-        let total = joined.total();
         let mut points = vec![(0, 0)];
-        each_window(&parts, self.period, |begin, (_, to), sum| points.push((to - begin, sum)));
-        // A line of the part that it is in the long run, above all points.
-        let rate = share(total, self.period);
-        let flat = line_above(&points, rate);
-        let hull = hull(points);
-        let steep = hull.windows(2).map(|pair| {
-            let ((from, low), (to, high)) = (pair[0], pair[1]);
-            line_above(&hull, share(high.saturating_sub(low), (to - from).max(1)))
-        });
-        Curve::least_of(steep.chain([flat, Line { burst: 0, rate: TIME }]).filter(|line| line.rate >= rate))
+        each_window(&parts, Some(self.period), |begin, (_, to), sum| points.push((to - begin, sum)));
+        most_above(points, joined.share())
     }
 
     /// The most of it in a closed window, each part counted in full as soon as it begins; with a time that is added
@@ -195,7 +181,7 @@ impl Periodic {
     pub(super) fn jumps(&self, once: Once) -> Jumps {
         let joined = self.joined();
         let mut points = Vec::new();
-        each_window(&joined.whole_parts(), self.period, |begin, (from, _), sum| {
+        each_window(&joined.whole_parts(), Some(self.period), |begin, (from, _), sum| {
             points.push((from - begin, sum));
         });
         points.sort_unstable_by_key(|(at, sum)| (*at, std::cmp::Reverse(*sum)));
@@ -212,16 +198,41 @@ impl Periodic {
     }
 }
 
-/// Calls `tell` for every part from which a window may begin, and every later one within a cycle, with the sum of all parts up to it.
-fn each_window(parts: &[(u64, u64)], period: u64, mut tell: impl FnMut(u64, (u64, u64), u64)) {
+/// Calls `tell` for every part from which a window may begin, and every later one, within a cycle if they come again, with the sum of all parts up to it.
+pub(super) fn each_window(
+    parts: &[(u64, u64)],
+    period: Option<u64>,
+    mut tell: impl FnMut(u64, (u64, u64), u64),
+) {
     for (place, first) in parts.iter().enumerate() {
         let mut sum = 0;
-        let later = parts[..place].iter().map(|(from, to)| (from + period, to + period));
+        let again =
+            period.map(|period| parts[..place].iter().map(move |(from, to)| (from + period, to + period)));
+        let later = again.into_iter().flatten();
         for (from, to) in parts[place..].iter().copied().chain(later) {
             sum += to - from;
             tell(first.0, (from, to), sum);
         }
     }
+}
+
+/// The least concave curve above points and of no lower rate than one, and never more than all time.
+pub(super) fn most_above(points: Vec<(u64, u64)>, rate: u64) -> Curve {
+    // A line of the part that it is in the long run, above all points.
+    let flat = line_above(&points, rate);
+    let hull = hull(points);
+    let steep = hull.windows(2).map(|pair| {
+        let ((from, low), (to, high)) = (pair[0], pair[1]);
+        line_above(&hull, share(high.saturating_sub(low), (to - from).max(1)))
+    });
+    Curve::least_of(steep.chain([flat, Line { burst: 0, rate: TIME }]).filter(|line| line.rate >= rate))
+}
+
+/// The longest of them, so many at most.
+pub(super) fn longest(mut gaps: Vec<(u64, u64)>, most: usize) -> Vec<(u64, u64)> {
+    gaps.sort_unstable_by_key(|(from, to)| (std::cmp::Reverse(to - from), *from));
+    gaps.truncate(most);
+    gaps
 }
 
 /// A part of time as a rate of [`TIME`], rounded up.

@@ -14,8 +14,10 @@
 
 use std::sync::Arc;
 
+use super::changes::Unforeseen;
 use super::cutting::Cutting;
 use super::periodic::{Once, Periodic};
+use super::times::Times;
 use crate::clock::PS_PER_S;
 use crate::curve::{Curve, Line, MICRO};
 use crate::unbounded::Unbounded;
@@ -73,7 +75,9 @@ pub(super) struct Credit {
 pub(super) struct Gated {
     pub(super) timing: Timing,
     /// When the gate of each class is open.
-    pub(super) open: [Periodic; 8],
+    pub(super) open: [Times; 8],
+    /// Changes of its list that frames in transmission may not have known of.
+    pub(super) unforeseen: Vec<Unforeseen>,
     /// Bit *n*: that of class *n* is open before the first cycle.
     pub(super) at_first: u8,
     /// The classes that have frames.
@@ -143,9 +147,9 @@ impl Gated {
     }
 
     /// When a lower class may keep another off.
-    fn on_line(&self, lower: usize, class: usize) -> Periodic {
+    fn on_line(&self, lower: usize, class: usize) -> Times {
         match self.cut_by(lower) {
-            Some(cutting) => cutting.on_line(self, lower, class),
+            Some(cutting) => cutting.on_line(self, lower, class).into(),
             None => self.busy(lower),
         }
     }
@@ -173,8 +177,7 @@ impl Gated {
         if self.fault == Some(crate::PlantedFault::OpeningsUnblocked) {
             return 0;
         }
-        let period = self.open[class].period();
-        let before = opens + period - 1;
+        let Some(before) = opens.checked_sub(1) else { return 0 };
         let lower = self.below(class).map(|(lower, frames)| {
             #[cfg(feature = "planted-faults")]
             let is_forgotten = self.fault == Some(crate::PlantedFault::RestAtOpeningForgotten);
@@ -188,59 +191,74 @@ impl Gated {
             if busy.is_all() {
                 return wire;
             }
-            busy.end_of(before).map_or(0, |end| wire.min(end.saturating_sub(opens + period)))
+            busy.end_of(before).map_or(0, |end| wire.min(end.saturating_sub(opens)))
         });
         lower.max().unwrap_or(0)
     }
 
-    /// Its openings, without those that clocks may do away with.
-    fn openings(&self, class: usize) -> Vec<Opening> {
-        self.openings_before(class, self.guard(class))
+    /// An interval in which its gate is open, with this guard before each close.
+    fn opening(&self, class: usize, guard: u64, (from, to): (u64, u64)) -> Opening {
+        let error = self.timing.error;
+        let blocked = self.blocking(class, from).saturating_add(error);
+        Opening { from, to, blocked, guard: guard.saturating_add(error) }
     }
 
-    /// The same with another guard.
-    fn openings_before(&self, class: usize, guard: u64) -> Vec<Opening> {
-        if self.open[class].is_all() {
+    /// Those of a cycle of a list that does not change.
+    fn openings(&self, class: usize) -> Vec<Opening> {
+        let (open, guard) = (self.open[class].last(), self.guard(class));
+        if open.is_all() {
             return Vec::new();
         }
-        let error = self.timing.error;
-        let opening = |(from, to): (u64, u64)| Opening {
-            from,
-            to,
-            blocked: self.blocking(class, from).saturating_add(error),
-            guard: guard.saturating_add(error),
+        // An interval may begin where a cycle does: what is before it is in the cycle before.
+        let later = |(from, to): (u64, u64)| (from + open.period(), to + open.period());
+        let opening = |part: (u64, u64)| {
+            let one = self.opening(class, guard, later(part));
+            Opening { from: part.0, to: part.1, ..one }
         };
-        self.open[class].whole_parts().into_iter().map(opening).collect()
+        open.whole_parts().into_iter().map(opening).collect()
     }
 
     /// Instants at which each of its frames may start, and does where nothing of a higher class and none of its own goes first.
-    fn usable(&self, class: usize) -> Periodic {
+    fn usable(&self, class: usize) -> Times {
         self.usable_before(class, self.guard(class))
     }
 
     /// The same with another guard before each close.
-    pub(super) fn usable_before(&self, class: usize, guard: u64) -> Periodic {
-        let (open, period) = (&self.open[class], self.open[class].period());
+    pub(super) fn usable_before(&self, class: usize, guard: u64) -> Times {
+        let (open, error) = (&self.open[class], self.timing.error);
         if let Some(cutting) = self.cut_by(class) {
-            return cutting.starts(self, class, guard).1;
+            return cutting.starts(self, class, guard).1.into();
         }
         if open.is_all() {
             return open.clone();
         }
-        let usable = self.openings_before(class, guard).into_iter().filter_map(|one| {
+        let lower = self.below(class).map(|(_, frames)| self.timing.time(frames.wire_max)).max().unwrap_or(0);
+        let usable = open.each(lower + guard + error + 1, |from, to| {
+            let one = self.opening(class, guard, (from, to));
             let from = one.from.saturating_add(one.blocked);
             // At the last instant from which a frame ends with the gate it may start, and with the gate none.
-            let last = u64::from(one.guard > self.timing.error);
+            let last = u64::from(one.guard > error);
             let to = (one.to + last).checked_sub(one.guard)?;
             (from < to).then_some((from, to))
         });
-        Periodic::of(period, usable)
+        // Before a change is set, the gate may seem to close where it does not.
+        let seems = self.unforeseen.iter().filter(|change| change.differs < change.set + guard + 2 * error);
+        seems.fold(usable, |usable, change| {
+            usable.without((change.differs.saturating_sub(guard + error), change.set + error))
+        })
     }
 
     /// When frames of a class may be on the line.
-    pub(super) fn busy(&self, class: usize) -> Periodic {
+    pub(super) fn busy(&self, class: usize) -> Times {
         let error = self.timing.error;
-        self.open[class].grown(error, error.saturating_add(self.behind(class)))
+        let foreseen = self.open[class].grown(error, error.saturating_add(self.behind(class)));
+        let Some(frames) = self.frames[class] else { return foreseen };
+        // One that started before a change was set ends whatever its gate does.
+        let frame = self.timing.time(frames.wire_max) + error;
+        let late = self.unforeseen.iter().filter(|change| change.differs < change.set + frame + error);
+        late.fold(foreseen, |busy, change| {
+            busy.with((change.differs.saturating_sub(error), change.set + frame))
+        })
     }
 
     /// For how long after its gate has shut a frame of a class, or the gap behind it, may be on the line.
@@ -268,7 +286,7 @@ impl Gated {
             taken: taken(&usable.others(), once),
             above: std::array::from_fn(above),
             blocking_bits: self.lower_frame(class, &usable),
-            unbounded: (usable.total() == 0).then(|| never.clone()),
+            unbounded: (!usable.comes_again()).then(|| never.clone()),
             overload: overload.clone(),
             sent: (!is_open && !is_anywhere).then(|| self.sent(class, &busy)).flatten(),
             credit: self.credit(class),
@@ -277,7 +295,7 @@ impl Gated {
     }
 
     /// How much of the usable time of another class the frames of one above it can have.
-    fn meets(&self, (higher, class): (usize, usize), usable: &Periodic) -> Option<Curve> {
+    fn meets(&self, (higher, class): (usize, usize), usable: &Times) -> Option<Curve> {
         if let Some(cutting) = self.cut_by(class) {
             if cutting.is_anywhere(higher) {
                 return None;
@@ -296,9 +314,8 @@ impl Gated {
     }
 
     /// The largest lower frame that may be under way when a frame of a class may start.
-    fn lower_frame(&self, class: usize, usable: &Periodic) -> u64 {
-        let meets =
-            |lower: usize| self.timing.first > 0 || self.on_line(lower, class).and(usable).total() > 0;
+    fn lower_frame(&self, class: usize, usable: &Times) -> u64 {
+        let meets = |lower: usize| self.timing.first > 0 || self.on_line(lower, class).and(usable).is_any();
         self.below(class)
             .filter(|(lower, _)| meets(*lower))
             .map(|(_, frames)| frames.wire_max)
@@ -307,7 +324,7 @@ impl Gated {
     }
 
     /// The time of the line that frames of a class take whose last bits come within a window.
-    fn sent(&self, class: usize, busy: &Periodic) -> Option<Line> {
+    fn sent(&self, class: usize, busy: &Times) -> Option<Line> {
         let first = if self.is_open_at_first(class) { self.timing.first } else { 0 };
         let line = *Once { time: first, more: 0 }.before(&busy.most()).lines().last()?;
         // The first of them began before the window.
@@ -318,13 +335,16 @@ impl Gated {
     /// Its windows as credit knows them.
     fn credit(&self, class: usize) -> CreditWindows {
         let first = self.timing.first;
+        if self.open[class].is_changed() {
+            return CreditWindows::unknown();
+        }
         let openings = self.openings(class);
         // The slope may be the lesser one before the first cycle.
         let once = match self.once(class) {
             _ if self.is_open(class) => Once::default(),
             once => Once { time: first, ..once },
         };
-        let unearned = taken(&self.unearned(class, &openings), once);
+        let unearned = taken(&self.unearned(class, &openings).into(), once);
         if self.open[class].is_all() || !self.credit.frozen_when_closed {
             let blocked =
                 if self.credit.frozen_when_closed { self.blocking_once(class) } else { self.once(class) };
@@ -339,7 +359,7 @@ impl Gated {
             };
         }
         let error = self.timing.error;
-        let closed = self.open[class].others().grown(error, error);
+        let closed = self.open[class].last().others().grown(error, error);
         let alike = |higher: &usize| {
             let at_first = first == 0 || self.is_open_at_first(*higher) == self.is_open_at_first(class);
             at_first && self.open[*higher] == self.open[class] && self.goes_before(*higher, class)
@@ -361,7 +381,7 @@ impl Gated {
     /// When a class need not earn credit: while its gate is closed, and before that where a frame need not fit,
     /// depending on the device.
     fn unearned(&self, class: usize, openings: &[Opening]) -> Periodic {
-        let (error, period) = (self.timing.error, self.open[class].period());
+        let (error, period) = (self.timing.error, self.open[class].last().period());
         if self.open[class].is_all() {
             return Periodic::none(period);
         }
@@ -383,11 +403,13 @@ impl Gated {
 }
 
 /// Time that is taken in every cycle, and once in addition.
-fn taken(set: &Periodic, once: Once) -> Taken {
-    if set.total() == 0 && once == Once::default() {
+fn taken(set: &Times, once: Once) -> Taken {
+    if !set.is_any() && once == Once::default() {
         return Taken::nothing();
     }
-    Taken { curve: once.before(&set.most()), jumps: Some(Arc::new(set.jumps(once))) }
+    // Of a list that changes only the curve is known.
+    let jumps = (!set.is_changed()).then(|| Arc::new(set.last().jumps(once)));
+    Taken { curve: once.before(&set.most()), jumps }
 }
 
 /// Of the time in which a gate is open, what is not usable: over that time alone.

@@ -20,8 +20,8 @@ pub(super) static CORRECTED: Why = Why {
     text: "the gates of port {port} follow a clock that a protocol corrects, and a correction may take any part of an open interval",
 };
 
-/// Its list changes.
+/// Its list changes, and it is not known when, or what that does.
 pub(super) static CHANGES: Why = Why {
     name: "gates-change",
-    text: "the list of the gates of port {port} changes in the run, and its intervals with it",
+    text: "the list of the gates of port {port} changes in the run, and either the change has no certain place in the list before, or credit or preemption is behind it",
 };

@@ -125,16 +125,22 @@ impl List {
         self.write_entries(text, dice, indent);
     }
 
-    /// Writes a change to it.
+    /// Writes a change to it at some time.
     pub(super) fn write_change(&self, text: &mut String, dice: &mut Dice, port: &str) {
         let at = dice.between(1_000, 20_000);
-        let _ = writeln!(text, "events:\n  - at: {at} us\n    change-gates:\n      port: {port}");
+        let later = at + dice.between(0, 5_000);
+        let base = *dice.one_of(&[0, later]);
+        text.push_str("events:\n");
+        self.write_event(text, dice, (at, base), port);
+    }
+
+    /// Writes the event of a change to it: when, and its base time, microseconds.
+    pub(super) fn write_event(&self, text: &mut String, dice: &mut Dice, (at, base): (u64, u64), port: &str) {
+        let _ = writeln!(text, "  - at: {at} us\n    change-gates:\n      port: {port}");
         if let Some((numerator, denominator)) = self.cycle {
             let fraction = if denominator == 1 { String::new() } else { format!("/{denominator}") };
             let _ = writeln!(text, "      admin-cycle-time: {numerator}{fraction} ns");
         }
-        let later = at + dice.between(0, 5_000);
-        let base = *dice.one_of(&[0, later]);
         let _ = writeln!(text, "      admin-base-time: {base} us");
         if dice.chance(30) {
             let _ = writeln!(text, "      admin-cycle-time-extension: {} us", dice.between(0, 100));

@@ -4,6 +4,7 @@
 //!
 //! Every class that streams use has an interval that its largest frame fits into, so no queue waits for ever.
 
+mod changes;
 mod corrected;
 mod list;
 mod scheduled;
@@ -13,6 +14,7 @@ use std::fmt::Write as _;
 
 use crate::shaped_stream::{ShapedStream, write_clock};
 use crate::{Dice, grain};
+pub use changes::random_gate_changes;
 pub use corrected::random_corrected_gates;
 use list::List;
 pub use scheduled::random_scheduled;

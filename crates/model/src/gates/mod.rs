@@ -125,8 +125,14 @@ impl PortGates {
     /// tick. Zero where all times are multiples of the tick.
     #[must_use]
     pub fn rounding(&self) -> Duration {
+        self.rounding_of(&self.parameters)
+    }
+
+    /// The same with another list.
+    #[must_use]
+    pub fn rounding_of(&self, parameters: &GateParameters) -> Duration {
         let tick = self.tick.as_ps();
-        let exact = tick <= 1 || self.parameters.is_multiple_of(tick);
+        let exact = tick <= 1 || parameters.is_multiple_of(tick);
         if exact { Duration::ZERO } else { Duration::from_ps(tick - 1) }
     }
 

@@ -3,7 +3,7 @@
 //! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
 
 use tautwire_analysis::{PlantedFault, bounds_with_fault};
-use tautwire_generate::{cases, random_corrected_gates, random_gates, seeds};
+use tautwire_generate::{cases, random_corrected_gates, random_gate_changes, random_gates, seeds};
 use tautwire_workbench::bounds;
 
 use crate::common::{bounded, contradictions, described, run, untold_losses};
@@ -42,6 +42,36 @@ fn no_frame_behind_corrected_gates_is_beyond_its_bound() {
         (listeners, proven) = (listeners + of_it, proven + with_bound);
     }
     assert!(seeds.len() == 1 || proven * 2 > listeners, "{proven} of {listeners} listeners have a bound");
+}
+
+#[test]
+fn no_frame_is_beyond_its_bound_while_gates_change() {
+    let (seeds, mut listeners, mut proven) = (seeds(150), 0, 0);
+    for seed in &seeds {
+        let text = random_gate_changes(*seed);
+        let network = described(&text);
+        let (all, seen) = (bounds(&network), run(&network));
+        let mut found = contradictions(&network, &all, &seen);
+        found.extend(untold_losses(&network, &all, &seen).0);
+        assert!(found.is_empty(), "TAUTWIRE_SEED={seed}: {:#?}\n{text}", &found[..found.len().min(5)]);
+        let (of_it, with_bound) = bounded(&all);
+        (listeners, proven) = (listeners + of_it, proven + with_bound);
+    }
+    println!("{proven} of {listeners} listeners have a bound");
+    // Some changes meet others, or have no place in the list before.
+    assert!(seeds.len() == 1 || proven * 2 > listeners, "{proven} of {listeners} listeners have a bound");
+}
+
+#[test]
+fn faults_in_bounds_of_gates_that_change_are_found() {
+    for fault in PlantedFault::OF_CHANGED_GATES {
+        let found = (0..cases(1_000)).find(|seed| {
+            let network = described(&random_gate_changes(*seed));
+            !contradictions(&network, &bounds_with_fault(&network, Some(fault)), &run(&network)).is_empty()
+        });
+        println!("{fault:?}: seed {found:?}");
+        assert!(found.is_some(), "{fault:?}");
+    }
 }
 
 #[test]

@@ -5,12 +5,12 @@
 //! then ([`KnownLine::settled`]). A port without gates counts as one with open gates.
 
 use tautwire_core::gates::{CycleTime, Openings};
-use tautwire_model::Network;
 use tautwire_model::gates::{GateClock, PortGates};
-use tautwire_model::network::{NodeIndex, PortIndex, StagePosition};
+use tautwire_model::network::{PortIndex, StagePosition};
 
 use super::super::periodic::{PARTS_MAX, Periodic};
 use super::super::port::{Credit, Frames, GAP, Gated, Guard, Timing};
+use super::super::reading;
 use super::positions::Positions;
 use super::releases::is_true;
 use crate::clock::PS_PER_S;
@@ -87,9 +87,9 @@ impl KnownLine {
         if !is_free || !period.is_multiple_of(cycles.numerator()) {
             return None;
         }
-        let mut gated = super::super::gated(plan, (number, port), gates);
+        let mut gated = super::super::gated(plan, (number, port), gates, None);
         for class in 0..8 {
-            gated.open[class] = open(gates, class)?;
+            gated.open[class] = open(gates, class)?.into();
         }
         let node = network.ports[number as usize].node;
         let reading = reading(network, node);
@@ -127,8 +127,8 @@ impl KnownLine {
             above.fold(usable.clone(), |left, higher| left.and(&gated.busy(higher).others()))
         };
         Starts {
-            beside_known: Positions::of(&without(&|higher| unknown & (1 << higher) != 0)),
-            alone: Positions::of(&without(&|_| true)),
+            beside_known: Positions::of(without(&|higher| unknown & (1 << higher) != 0).last()),
+            alone: Positions::of(without(&|_| true).last()),
         }
     }
 
@@ -136,7 +136,7 @@ impl KnownLine {
     pub(super) fn above(&self, class: usize) -> u8 {
         let open = self.gated.busy(class);
         let meets = |higher: &usize| {
-            self.gated.frames[*higher].is_some() && self.gated.busy(*higher).and(&open).total() > 0
+            self.gated.frames[*higher].is_some() && self.gated.busy(*higher).and(&open).is_any()
         };
         (class + 1..8).filter(meets).fold(0, |all, higher| all | 1 << higher)
     }
@@ -159,7 +159,7 @@ impl KnownLine {
     /// The earliest start of a frame of at least so many bits on the wire that comes at an instant.
     pub(super) fn earliest(&self, class: usize, wire_min: u64) -> Positions {
         let gated = &self.gated;
-        let (open, error) = (&gated.open[class], gated.timing.error);
+        let (open, error) = (gated.open[class].last(), gated.timing.error);
         let need = match gated.frames[class].map(|frames| frames.guard) {
             Some(Guard::Frame(_)) => {
                 let ps = u128::from(wire_min - GAP) * PS_PER_S / u128::from(gated.timing.rate);
@@ -210,7 +210,7 @@ impl KnownLine {
 
     /// The open interval of a class in which an instant lies, from the begin of its cycles on.
     pub(super) fn window(&self, class: usize, instant: u64) -> Option<(u64, u64)> {
-        let open = &self.gated.open[class];
+        let open = self.gated.open[class].last();
         if !self.has_gates || open.is_all() {
             return None;
         }
@@ -220,13 +220,6 @@ impl KnownLine {
         };
         open.whole_parts().into_iter().find(around)
     }
-}
-
-/// The reading of a node's clock when the run begins.
-fn reading(network: &Network, node: NodeIndex) -> u64 {
-    let least = network.nodes.iter().map(|node| node.clock.offset.as_ps()).min().unwrap_or(0).min(0);
-    let reading = network.nodes[node.index()].clock.offset.as_ps() - least;
-    u64::try_from(reading).expect("the least is taken off")
 }
 
 /// How long after the begin of the run the first cycle begins.
@@ -267,7 +260,8 @@ fn always_open(plan: &Plan<'_>, number: u32, port: &PortPlan) -> Gated {
     };
     Gated {
         timing: Timing { rate: port.rate, lost: port.slack, error: port.slack, first: 0 },
-        open: std::array::from_fn(|_| Periodic::all(1)),
+        open: std::array::from_fn(|_| Periodic::all(1).into()),
+        unforeseen: Vec::new(),
         at_first: u8::MAX,
         frames: std::array::from_fn(largest),
         credit: Credit { frozen_when_closed: true, frozen_in_guard: false },
