@@ -333,8 +333,18 @@ def check(source: Source) -> list[Diagnostic]:
     >>> [one.severity for one in check(Network("nothing"))]
     ['error']
     """
-    found = _core.load_text(source.name, source.text()) if isinstance(source, Network) else _read_file(source)
+    name, text = _origin(source)
+    found = _read_file(name) if text is None else _core.load_text(name, text)
     return [Diagnostic(*one) for one in found[1]]
+
+
+def _origin(source: Source) -> tuple[str, str | None]:
+    """The name and text of a description; of a file that is as it was read, its path alone: other files are beside it."""
+    if not isinstance(source, Network):
+        return os.fspath(source), None
+    if source._read is not None and source._path is not None:
+        return source._path, None
+    return source._path or source.name, source.text()
 
 
 def network_of(source: Source) -> Network:

@@ -93,3 +93,16 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         with pytest.raises(FileError) as caught:
             function(path)
         assert (caught.value.code, caught.value.path) == ("file::unreadable", path)
+
+
+def test_a_network_that_was_read_is_checked_with_the_files_that_it_names(tmp_path: Path) -> None:
+    (tmp_path / "streams.csv").write_text(
+        "name,talker,listeners,payload,traffic.type,traffic.interval\ns,a,b,100 B,periodic,1 ms\n"
+    )
+    path = tmp_path / "table.yaml"
+    path.write_text(
+        "nodes: {a: {type: end-station}, b: {type: end-station}}\nstream-tables: [streams.csv]\n"
+        "links: [{between: [a, b], rate: 1 Gbit/s}]\n"
+    )
+    network = tautwire.load(path)
+    assert tautwire.check(network) == tautwire.check(path) == []
