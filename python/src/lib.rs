@@ -30,7 +30,7 @@ mod _core {
     #[pymodule_export]
     use super::machines::{AtsBank, ClockServo, CreditShaper};
     #[pymodule_export]
-    use super::network::{CoreNetwork, load, load_text};
+    use super::network::{CoreNetwork, check_profile, load, load_text};
     #[pymodule_export]
     use super::results::{Results, bounds, report_html, simulate};
     #[pymodule_export]

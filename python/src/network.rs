@@ -10,7 +10,9 @@ use tautwire_model::network::{
     AtsOrganisation, Delay, DeviceModel, Distribution, Grouping, SelectionAlgorithm, StagePosition,
 };
 use tautwire_model::{Loaded, Severity};
-use tautwire_workbench::{GateOptions, Scheduled, ScheduledGates, with_dispatch_points};
+use tautwire_workbench::{
+    GateOptions, PROFILES, Profile, ProfileCheck, Scheduled, ScheduledGates, with_dispatch_points,
+};
 
 /// A network without faults.
 #[pyclass(frozen, module = "tautwire._core")]
@@ -37,6 +39,31 @@ pub(crate) fn load(py: Python<'_>, path: &str) -> PyResult<(Option<CoreNetwork>,
 #[pyfunction]
 pub(crate) fn load_text(py: Python<'_>, name: &str, text: &str) -> (Option<CoreNetwork>, Vec<Fault>) {
     converted(py.detach(|| tautwire_workbench::load_text(name, text)))
+}
+
+/// The rules of a profile in a description (of the file at `name`, without a text), JSON, none if it has errors of its own; and
+/// all its faults, the breaches of the profile among them.
+#[pyfunction]
+#[pyo3(signature = (name, text, profile))]
+pub(crate) fn check_profile(
+    py: Python<'_>,
+    name: &str,
+    text: Option<&str>,
+    profile: &str,
+) -> PyResult<(Option<String>, Vec<Fault>)> {
+    let profile = Profile::named(profile).ok_or_else(|| {
+        let known = PROFILES.map(|profile| profile.name).join(", ");
+        PyValueError::new_err(format!("`{profile}` is none of {known}"))
+    })?;
+    let (rules, loaded) = py.detach(|| -> std::io::Result<_> {
+        let mut loaded = match text {
+            Some(text) => tautwire_workbench::load_text(name, text),
+            None => tautwire_workbench::load(Path::new(name))?,
+        };
+        let checked = ProfileCheck::of(profile, &mut loaded);
+        Ok((checked.map(|checked| checked.to_json().to_string()), loaded))
+    })?;
+    Ok((rules, converted(loaded).1))
 }
 
 fn converted(loaded: Loaded) -> (Option<CoreNetwork>, Vec<Fault>) {

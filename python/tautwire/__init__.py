@@ -37,7 +37,7 @@ from tautwire.describe import (
 )
 from tautwire.errors import DescriptionError, Diagnostic, FileError, TautwireError, UnknownNameError
 from tautwire.machines import AtsSchedulers, ClockServo, CreditBasedShaper
-from tautwire.network import Network, check, load, load_text
+from tautwire.network import Network, ProfileRule, check, load, load_text, profile_rules
 from tautwire.results import (
     BoundExplanation,
     Bounds,
@@ -80,6 +80,7 @@ __all__ = [
     "Periodic",
     "PlannedSlot",
     "Poisson",
+    "ProfileRule",
     "Replay",
     "Shaper",
     "SlotPlan",
@@ -99,6 +100,7 @@ __all__ = [
     "load",
     "load_text",
     "plan_slots",
+    "profile_rules",
     "report",
     "simulate",
     "sweep",

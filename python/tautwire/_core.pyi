@@ -11,6 +11,7 @@ __all__ = [
     "Results",
     "Table",
     "bounds",
+    "check_profile",
     "load",
     "load_text",
     "plan_slots",
@@ -100,6 +101,7 @@ class ClockServo:
 
 def load(path: str) -> tuple[CoreNetwork | None, list[_Fault]]: ...
 def load_text(name: str, text: str) -> tuple[CoreNetwork | None, list[_Fault]]: ...
+def check_profile(name: str, text: str | None, profile: str) -> tuple[str | None, list[_Fault]]: ...
 def bounds(network: CoreNetwork) -> Results: ...
 def simulate(
     network: CoreNetwork,

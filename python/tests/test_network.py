@@ -106,3 +106,23 @@ def test_a_network_that_was_read_is_checked_with_the_files_that_it_names(tmp_pat
     )
     network = tautwire.load(path)
     assert tautwire.check(network) == tautwire.check(path) == []
+    assert [one.code for one in tautwire.check(network, profile="802.1DP")] == ["802.1DP::bridged"]
+
+
+def test_breaches_of_a_profile_are_faults_with_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "fast.yaml"
+    path.write_text(
+        "nodes:\n  a: {type: end-station}\n  b: {type: bridge}\nlinks:\n  - {between: [a, b], rate: 25 Gbit/s}\n"
+    )
+    assert tautwire.check(path) == []
+    found = {one.code: one for one in tautwire.check(path, profile="60802")}
+    assert (found["60802::link"].severity, found["60802::link"].line) == ("error", 5)
+    assert "10 Gbit/s" in (found["60802::link"].help or "")
+    rules = {one.rule: one for one in tautwire.profile_rules(path, "60802")}
+    assert set(found) == {one.rule for one in rules.values() if one.verdict == "broken"}
+    assert {one.verdict for one in rules.values()} == {"broken", "kept", "not applicable", "unknown"}
+    with pytest.raises(TautwireError, match="is none of"):
+        tautwire.check(path, profile="802.1XX")
+    path.write_text("nodes: 3\n")
+    with pytest.raises(DescriptionError):
+        tautwire.profile_rules(path, "60802")

@@ -72,6 +72,10 @@ const CHECK_HELP: &str = "\
 Examples:
   tautwire check scenarios/in-vehicle.yaml
   tautwire check scenarios/in-vehicle.yaml --json | jq '.diagnostics[].message'
+  tautwire check scenarios/avb.yaml --profile 802.1BA
+
+A breach of a profile's rule is an error, with the rule and its source. The table lists all rules:
+kept, broken, not applicable, and unknown where no public text states them.
 
 Exit codes: 0 no errors (warnings are shown), 2 errors or an unreadable file, 3 failure.";
 
@@ -79,7 +83,12 @@ Exit codes: 0 no errors (warnings are shown), 2 errors or an unreadable file, 3 
 pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) input: Input,
+    /// Also check the rules of this TSN profile, as far as public texts state them
+    #[arg(long, value_name = "PROFILE", value_parser = PROFILE_NAMES, ignore_case = true)]
+    pub(crate) profile: Option<String>,
 }
+
+const PROFILE_NAMES: [&str; 4] = ["802.1BA", "802.1DG", "60802", "802.1DP"];
 
 /// What every subcommand on a network takes.
 #[derive(Debug, Args)]
@@ -507,6 +516,11 @@ mod tests {
             assert!(help.contains("Examples:") && help.contains("Exit codes:"), "{}", command.get_name());
             assert!(help.contains(&format!("tautwire {}", command.get_name())), "{}", command.get_name());
         }
+    }
+
+    #[test]
+    fn every_profile_has_a_name_here() {
+        assert_eq!(tautwire_workbench::PROFILES.map(|profile| profile.name), PROFILE_NAMES);
     }
 
     #[test]

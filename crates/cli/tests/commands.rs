@@ -371,3 +371,47 @@ fn a_schedule_is_found_and_written_into_the_description() {
     small(&folder, "500 us");
     assert_eq!(tautwire(&folder, &["schedule", "small.yaml"]).code, 2, "no such links");
 }
+
+#[test]
+fn breaches_of_a_profile_are_errors_and_rules_have_verdicts() {
+    let folder = folder("profile");
+    small(&folder, "500 us");
+    let plain = tautwire(&folder, &["check", "small.yaml"]);
+    assert_eq!(
+        (plain.code, plain.stdout.as_str()),
+        (0, "small.yaml: 4 nodes, 3 links, 2 streams; no faults\n")
+    );
+    let kept = tautwire(&folder, &["check", "small.yaml", "--profile", "802.1dg"]);
+    assert_eq!(kept.code, 0, "{}", kept.stderr);
+    assert!(
+        kept.stdout.contains("10 rules: 2 kept, 0 broken, 0 not applicable, 8 unknown"),
+        "{}",
+        kept.stdout
+    );
+    let broken = tautwire(&folder, &["check", "small.yaml", "--profile", "802.1BA"]);
+    assert_eq!(broken.code, 2, "{}", broken.stdout);
+    assert!(
+        broken.stderr.contains("802.1BA::gptp") && broken.stderr.contains("small.yaml:"),
+        "{}",
+        broken.stderr
+    );
+    let ended = tautwire(&folder, &["check", "small.yaml", "--profile", "802.1BA", "--json"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (2, ""));
+    let value: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let faults = value["diagnostics"].as_array().unwrap();
+    assert!(faults.iter().any(|fault| fault["code"] == "802.1BA::gptp" && fault["severity"] == "error"));
+    let rules = value["profile"]["rules"].as_array().unwrap();
+    let gptp = rules.iter().find(|rule| rule["rule"] == "802.1BA::gptp").unwrap();
+    assert_eq!(
+        (&gptp["verdict"], &gptp["breaches"][0]),
+        (&"broken".into(), &"no gPTP synchronises the network".into())
+    );
+    assert!(gptp["source"].as_str().unwrap().contains("802.1AS"));
+    fs::write(folder.join("faulty.yaml"), "nodes: 3\n").unwrap();
+    let ended = tautwire(&folder, &["check", "faulty.yaml", "--profile", "60802", "--json"]);
+    let value: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!((ended.code, &value["profile"]), (2, &Value::Null));
+    let ended = tautwire(&folder, &["check", "small.yaml", "--profile", "802.1XX"]);
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.contains("802.1DP"), "{}", ended.stderr);
+}

@@ -23,6 +23,7 @@ mod granted;
 mod harts_test;
 mod late;
 mod mechanisms;
+mod profiles;
 mod scenario;
 mod schedule;
 mod slot_document;
@@ -35,6 +36,9 @@ pub use adversary::{
     adversary,
 };
 pub use gate_schedule::{ScheduledGates, ScheduledPort, ScheduledStream};
+pub use profiles::{
+    PROFILES, Profile, ProfileCheck, Rule, RuleRow, RuleVerdict, Source as RuleSource, SourceKind,
+};
 pub use scenario::{OtherRun, Scenario};
 pub use schedule::{Scheduled, ScheduledLink};
 pub use slot_document::{AnswerLine, PairLine, SlotDocument, SlotLine};

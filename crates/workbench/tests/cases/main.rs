@@ -15,6 +15,7 @@ mod losses;
 mod mutations;
 mod plane;
 mod preemption;
+mod profiles;
 mod provisos;
 mod psfp;
 mod shaping;
