@@ -10,6 +10,7 @@
 #   make hdl-prove          proofs of the hardware's invariants by induction, and that they can fail
 #   make hdl-test-slow      the same with a million frames
 #   make bench              speed, measured on the release build, to bench.json (ONLY=sim for a part; it keeps the others)
+#   make study STUDY=name   run a comparison of ours in whole, and write its results, figures and page
 #   make papers PAPER=id    re-run a published evaluation (FULL=1: the published number of samples)
 #   make lint               formatting, clippy, licences, ruff, mypy
 #   make docs               the Rust documentation, warnings denied
@@ -19,7 +20,7 @@
 SHELL := /bin/sh
 .SHELLFLAGS := -eu -c
 .DEFAULT_GOAL := demo
-.PHONY: demo demo-live test test-rust test-python test-slow hdl-test hdl-test-slow hdl-synth hdl-place hdl-prove bench papers lint docs web clean develop
+.PHONY: demo demo-live test test-rust test-python test-slow hdl-test hdl-test-slow hdl-synth hdl-place hdl-prove bench papers study lint docs web clean develop
 
 CACHE := $(or $(TAUTWIRE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tautwire)
 ENV := . '$(CACHE)/env';
@@ -27,6 +28,7 @@ ENV := . '$(CACHE)/env';
 PARALLEL := -n auto --dist loadfile
 SCENARIO ?= scenarios/in-vehicle.yaml
 PAPER ?= ats-fpga-switch
+STUDY ?= shapers
 
 demo:
 	@tools/setup rust
@@ -51,7 +53,7 @@ test-rust:
 
 test-python: develop
 	@tools/setup browser
-	@$(ENV) cd python && PATH="$$VIRTUAL_ENV/bin:$$PATH" "$$TAUTWIRE_PYTHON" -m pytest $(PARALLEL) . ../papers ../web/tests
+	@$(ENV) cd python && PATH="$$VIRTUAL_ENV/bin:$$PATH" "$$TAUTWIRE_PYTHON" -m pytest $(PARALLEL) . ../papers ../studies ../web/tests
 
 # The Python module of this tree in the virtual environment: release profile, for studies run for long.
 develop:
@@ -95,6 +97,10 @@ papers: develop
 	@tools/setup python $$(cat 'papers/$(PAPER)/needs' 2>/dev/null || true)
 	@$(ENV) FULL='$(FULL)' "$$TAUTWIRE_PYTHON" -m tautwire.claims papers/$(PAPER)
 
+study: develop
+	@tools/setup python
+	@$(ENV) "$$TAUTWIRE_PYTHON" 'studies/$(STUDY)/$(STUDY)_study.py'
+
 lint:
 	@tools/setup lint python
 	@$(ENV) if cargo fmt --version >/dev/null 2>&1; then cargo fmt --all --check; \
@@ -104,7 +110,7 @@ lint:
 	    else echo 'lint: SKIPPED cargo clippy: not installed' >&2; fi
 	@$(ENV) "$$TAUTWIRE_PYTHON" tools/licences.py
 	@$(ENV) "$$TAUTWIRE_PYTHON" -m doctest tools/licences.py
-	@$(ENV) "$$TAUTWIRE_PYTHON" -m ruff check tools python papers web/tests hdl
+	@$(ENV) "$$TAUTWIRE_PYTHON" -m ruff check tools python papers studies web/tests hdl
 	@$(ENV) "$$TAUTWIRE_PYTHON" -m ruff format --check python
 	@$(ENV) cd python && "$$TAUTWIRE_PYTHON" -m mypy
 	@$(ENV) cargo test --locked --quiet --workspace --test tidy
