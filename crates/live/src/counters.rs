@@ -72,11 +72,7 @@ impl Counters {
             return;
         }
         seen.frames += 1;
-        seen.sums.processing += parts.processing;
-        seen.sums.shaping += parts.shaping;
-        seen.sums.queueing += parts.queueing;
-        seen.sums.transmission += parts.transmission;
-        seen.sums.propagation += parts.propagation;
+        seen.sums += parts;
     }
 
     /// A listener received a frame.

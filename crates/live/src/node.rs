@@ -8,14 +8,14 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use tautwire_core::ats::{AtsParameters, AtsSchedulers};
-use tautwire_core::{EgressPort, Selection, TrafficClass};
+use tautwire_core::{EgressPort, Selection};
 use tautwire_model::Network;
 use tautwire_model::network::{
     Delay, NodeIndex, NodeKind, PortIndex, SchedulerIndex, ShaperSettings, StagePosition, StreamIndex,
     frame_length,
 };
 use tautwire_observe::DelayParts;
-use tautwire_sim::{ClassObservation, Creations, DropReason, PortObservation};
+use tautwire_sim::{Creations, DropReason, PortObservation};
 use tautwire_units::{Bytes, Duration, Instant};
 use tautwire_wire::{EtherType, EthernetHeader};
 
@@ -469,7 +469,7 @@ impl<'n> Node<'n> {
 
     /// The counters of its ports, each with its index.
     pub(crate) fn port_observations(&self) -> impl Iterator<Item = (PortIndex, PortObservation)> {
-        self.ports.iter().map(|port| (port.index, observation(&port.egress)))
+        self.ports.iter().map(|port| (port.index, PortObservation::of(&port.egress)))
     }
 }
 
@@ -490,26 +490,6 @@ fn connected(network: &Network, index: PortIndex) -> Option<Port> {
     })
 }
 
-/// The counters of a port.
-fn observation(egress: &EgressPort<Handle>) -> PortObservation {
-    let mut classes = [ClassObservation::default(); 8];
-    for class in TrafficClass::all() {
-        let counters = egress.counters(class);
-        let credit = egress.credit_range(class);
-        classes[class.index()] = ClassObservation {
-            frames: counters.sent,
-            backlog_frames_max: counters.frames_max,
-            backlog_octets_max: Bytes::new(counters.octets_max),
-            dropped: counters.discarded,
-            hi_credit_bits: credit.map_or(0, |(hi, _)| hi.bits_away_from_zero()),
-            lo_credit_bits: credit.map_or(0, |(_, lo)| lo.bits_away_from_zero()),
-        };
-    }
-    PortObservation {
-        frames: classes.iter().map(|class| class.frames).sum(),
-        octets: Bytes::new(egress.octets()),
-        busy: egress.busy(),
-        scheduler_discarded: 0,
-        classes,
-    }
-}
+#[cfg(test)]
+#[path = "node_tests.rs"]
+mod tests;

@@ -1,7 +1,9 @@
 //! What of a description a live run does not have: refusals, each one sentence, and differences that are stated.
 
 use tautwire_model::Network;
-use tautwire_model::network::{Distribution, NodeKind, StreamIndex, Switching, Traffic};
+use tautwire_model::network::{
+    Clock, Delay, Distribution, NodeKind, StagePosition, StreamIndex, Switching, Traffic,
+};
 
 /// What the description asks for that cannot be run live; nothing if all of it can.
 #[must_use]
@@ -71,34 +73,53 @@ fn is_filtered(network: &Network, stream: usize, port: tautwire_model::network::
 #[must_use]
 pub fn differences(network: &Network) -> Vec<String> {
     let mut found = Vec::new();
-    let drifts = network.nodes.iter().any(|node| {
-        let clock = &node.clock;
-        clock.drift_ppb.is_some_and(|drift| drift != 0) || clock.offset.as_ps() != 0
-    });
-    if drifts {
-        found.push(
-            "all nodes read the clock of this machine: described offsets and drifts are left out".to_owned(),
-        );
-    }
-    let varies = |random: &Distribution| *random != Distribution::Zero;
-    let stages = network.devices.iter().flat_map(|device| &device.stages);
-    let of_hosts = network.hosts.iter().map(|host| &host.transmit);
-    let is_random =
-        stages.clone().map(|stage| &stage.latency).chain(of_hosts).any(|delay| varies(&delay.random))
-            || network.links.iter().any(|link| link.phy_delay.min != link.phy_delay.max);
-    if is_random {
-        found.push("delays that are described as random have their least value".to_owned());
-    }
-    if stages.clone().any(|stage| stage.position == tautwire_model::network::StagePosition::Transmission) {
-        found.push("stages of devices behind the selection are left out".to_owned());
-    }
-    let has_udp = network.streams.iter().any(|stream| stream.udp.is_some());
-    if has_udp {
-        found.push("frames have their described lengths, without IP and UDP headers".to_owned());
-    }
+    let mut state = |is_so: bool, what: &str| {
+        if is_so {
+            found.push(what.to_owned());
+        }
+    };
+    let clocks = || network.nodes.iter().map(|node| &node.clock);
+    let drifts = |clock: &Clock| clock.drift_ppb.map_or(clock.tolerance_ppb != 0, |drift| drift != 0);
+    state(
+        clocks().any(|clock| drifts(clock) || clock.offset.as_ps() != 0),
+        "all nodes read the clock of this machine: described offsets and drifts are left out",
+    );
+    state(
+        clocks().any(|clock| !clock.step().is_zero()),
+        "clocks have no steps: the described `granularity` is left out",
+    );
+    let stages = || network.devices.iter().flat_map(|device| &device.stages);
+    let varies = |delay: &Delay| delay.random != Distribution::Zero;
+    state(
+        stages().any(|stage| varies(&stage.latency))
+            || network.hosts.iter().any(|host| varies(&host.transmit))
+            || network.links.iter().any(|link| link.phy_delay.min != link.phy_delay.max),
+        "delays that are described as random have their least value",
+    );
+    state(
+        stages().any(|stage| stage.occupancy != Delay::default()),
+        "stages of devices take any number of frames at a time: their occupancy is left out",
+    );
+    state(
+        stages().any(|stage| stage.position == StagePosition::Transmission),
+        "stages of devices behind the selection are left out",
+    );
+    state(
+        network.hosts.iter().any(|host| host.transmit != Delay::default()),
+        "hosts hold any number of frames before their ports: the limits of host queues are left out",
+    );
+    state(
+        network.hosts.iter().any(|host| host.receive != Delay::default() || host.time_stamp.is_some()),
+        "delays end at the listener's interface: what hosts take behind it and their time stamps are left out",
+    );
+    state(
+        network.streams.iter().any(|stream| stream.udp.is_some()),
+        "frames have their described lengths, without IP and UDP headers",
+    );
     let learns = |kind: &NodeKind| matches!(kind, NodeKind::Bridge { learning: Some(_), .. });
-    if network.nodes.iter().any(|node| learns(&node.kind)) {
-        found.push("bridges do not learn addresses: the streams have static ways".to_owned());
-    }
+    state(
+        network.nodes.iter().any(|node| learns(&node.kind)),
+        "bridges do not learn addresses: the streams have static ways",
+    );
     found
 }

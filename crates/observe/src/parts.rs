@@ -1,5 +1,7 @@
 //! The parts of a frame's delay at one hop.
 
+use std::ops::AddAssign;
+
 use tautwire_units::Duration;
 
 /// Names of the parts, in the order in which they are drawn.
@@ -69,5 +71,15 @@ impl DelayParts {
     #[must_use]
     pub fn total(&self) -> Duration {
         Part::ALL.into_iter().map(|part| self.part(part)).sum()
+    }
+}
+
+impl AddAssign<&Self> for DelayParts {
+    fn add_assign(&mut self, other: &Self) {
+        self.processing += other.processing;
+        self.shaping += other.shaping;
+        self.queueing += other.queueing;
+        self.transmission += other.transmission;
+        self.propagation += other.propagation;
     }
 }

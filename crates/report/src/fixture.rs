@@ -202,11 +202,7 @@ fn pass(
 ) {
     observed.frames += 1;
     observed.max = observed.max.max(parts.total());
-    observed.sums.processing += parts.processing;
-    observed.sums.shaping += parts.shaping;
-    observed.sums.queueing += parts.queueing;
-    observed.sums.transmission += parts.transmission;
-    observed.sums.propagation += parts.propagation;
+    observed.sums += parts;
     let octets = Bytes::new(stream.payload_max.get().max(46) + 22);
     port.frames += 1;
     port.octets += octets;

@@ -8,7 +8,6 @@
 //! once with the instant at which it reaches that queue. An idle port selects at once if nothing else is due at this
 //! instant.
 
-use tautwire_core::TrafficClass;
 use tautwire_model::Network;
 use tautwire_model::network::StreamIndex;
 use tautwire_observe::Observed;
@@ -30,7 +29,7 @@ use crate::plan::{Plan, index};
 use crate::plugged::Plugged;
 use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
-use crate::result::{ClassObservation, DropReason, Observation, PortObservation};
+use crate::result::{DropReason, Observation, PortObservation};
 use crate::statistics::Statistics;
 use crate::talker::{Talker, talkers};
 use crate::virtual_links::VirtualLinks;
@@ -278,7 +277,10 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     }
 
     fn port_observations(&self) -> Vec<PortObservation> {
-        let mut ports: Vec<_> = self.ports.iter().map(port_observation).collect();
+        let counters = |port: &Option<PortState>| {
+            port.as_ref().map_or_else(PortObservation::default, |port| PortObservation::of(&port.egress))
+        };
+        let mut ports: Vec<_> = self.ports.iter().map(counters).collect();
         // The groups of a bank have the numbers in which they were added.
         let mut groups = vec![0; self.nodes.len()];
         for group in &self.network.scheduler_groups {
@@ -370,32 +372,4 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
 fn reach(network: &Network) -> Duration {
     let rate = network.links.iter().map(|link| link.rate).max().unwrap_or(BitRate::from_gbps(1));
     rate.duration_ceil(Bytes::new(8_000).bits())
-}
-
-/// The counters of an egress port.
-fn port_observation(port: &Option<PortState>) -> PortObservation {
-    let Some(port) = port else { return PortObservation::default() };
-    let class = |class: TrafficClass| {
-        let counters = port.egress.counters(class);
-        let credit = port.egress.credit_range(class);
-        ClassObservation {
-            frames: counters.sent,
-            backlog_frames_max: counters.frames_max,
-            backlog_octets_max: Bytes::new(counters.octets_max),
-            dropped: counters.discarded,
-            hi_credit_bits: credit.map_or(0, |(hi, _)| hi.bits_away_from_zero()),
-            lo_credit_bits: credit.map_or(0, |(_, lo)| lo.bits_away_from_zero()),
-        }
-    };
-    let mut classes = [ClassObservation::default(); 8];
-    for number in TrafficClass::all() {
-        classes[number.index()] = class(number);
-    }
-    PortObservation {
-        frames: classes.iter().map(|class| class.frames).sum(),
-        octets: Bytes::new(port.egress.octets()),
-        busy: port.egress.busy(),
-        scheduler_discarded: 0,
-        classes,
-    }
 }

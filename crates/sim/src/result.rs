@@ -2,6 +2,7 @@
 //!
 //! Lists have the order of the network's: `streams[i]` is stream *i*, `ports[i]` port *i*.
 
+use tautwire_core::{EgressPort, QueuedFrame, TrafficClass};
 use tautwire_observe::{DelayParts, Histogram, Moments, Observed, SignedMoments};
 use tautwire_units::{Bytes, Duration};
 
@@ -362,6 +363,33 @@ pub struct PortObservation {
     pub scheduler_discarded: u64,
     /// Per class.
     pub classes: [ClassObservation; 8],
+}
+
+impl PortObservation {
+    /// The counters of a port.
+    #[must_use]
+    pub fn of<F: QueuedFrame>(egress: &EgressPort<F>) -> Self {
+        let mut classes = [ClassObservation::default(); 8];
+        for class in TrafficClass::all() {
+            let counters = egress.counters(class);
+            let credit = egress.credit_range(class);
+            classes[class.index()] = ClassObservation {
+                frames: counters.sent,
+                backlog_frames_max: counters.frames_max,
+                backlog_octets_max: Bytes::new(counters.octets_max),
+                dropped: counters.discarded,
+                hi_credit_bits: credit.map_or(0, |(hi, _)| hi.bits_away_from_zero()),
+                lo_credit_bits: credit.map_or(0, |(_, lo)| lo.bits_away_from_zero()),
+            };
+        }
+        Self {
+            frames: classes.iter().map(|class| class.frames).sum(),
+            octets: Bytes::new(egress.octets()),
+            busy: egress.busy(),
+            scheduler_discarded: 0,
+            classes,
+        }
+    }
 }
 
 /// Observations of a class of an egress port.

@@ -208,11 +208,7 @@ impl Statistics {
             return;
         }
         observed.frames += 1;
-        observed.sums.processing += parts.processing;
-        observed.sums.shaping += parts.shaping;
-        observed.sums.queueing += parts.queueing;
-        observed.sums.transmission += parts.transmission;
-        observed.sums.propagation += parts.propagation;
+        observed.sums += parts;
     }
 
     /// A transmission began: the order of transmissions does not enter the hash, their times do.

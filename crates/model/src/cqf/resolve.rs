@@ -12,9 +12,7 @@ use tautwire_units::{Duration, Instant};
 use super::CyclicForwarding;
 use crate::cqf::codes;
 use crate::frame::frame_length;
-use crate::gates::{
-    CycleTime, Entry, GateLimits, GateParameters, GatedCredit, GuardPolicy, Operation, PortGates,
-};
+use crate::gates::{CycleTime, Entry, GateParameters, Operation, PortGates};
 use crate::network::{
     DelayRange, DeviceModel, Link, NodeIndex, NodeKind, SelectionAlgorithm, StagePosition, StreamIndex,
 };
@@ -221,15 +219,7 @@ impl CyclicForwarding {
                 cycle_time: self.list_time(),
                 cycle_time_extension: Duration::ZERO,
             },
-            limits: GateLimits::default(),
-            payload_max: [None; 8],
-            guard: GuardPolicy::LookAhead,
-            tick: Duration::ZERO,
-            credit: GatedCredit {
-                frozen_when_closed: true,
-                frozen_in_guard_band: false,
-                slope_is_average: true,
-            },
+            ..PortGates::default()
         }
     }
 }

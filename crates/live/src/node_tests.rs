@@ -1,0 +1,316 @@
+//! Nodes in virtual time, without sockets: delays as in the simulator, and what is counted of frames that are not as sent.
+
+use super::*;
+use tautwire_observe::Moments;
+use tautwire_sim::{Observation, StreamObservation};
+
+fn scenario(name: &str) -> Network {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(name);
+    tautwire_workbench::load(&path).expect("it is there").network.expect("it has no errors")
+}
+
+/// The network as it is run live: with one clock, and the least of every random delay.
+fn without_chance(network: Network) -> Network {
+    network.altered(|parts| {
+        for node in &mut parts.nodes {
+            node.clock = tautwire_model::network::Clock::default();
+        }
+        for stage in parts.devices.iter_mut().flat_map(|device| &mut device.stages) {
+            stage.latency.random = tautwire_model::network::Distribution::Zero;
+        }
+    })
+}
+
+/// The nodes of a network, and the frames between them: each is received at the instant at which it is due.
+struct Together<'n> {
+    network: &'n Network,
+    nodes: Vec<Node<'n>>,
+}
+
+impl<'n> Together<'n> {
+    fn new(network: &'n Network, plan: &'n Plan) -> Self {
+        let nodes = (0..network.nodes.len())
+            .map(|node| Node::new(network, plan, NodeIndex::at(node), network.run.seed))
+            .collect();
+        Self { network, nodes }
+    }
+
+    /// Calls each node when it asks for it, until `end`.
+    fn run_until(&mut self, end: Instant) {
+        while let Some(now) =
+            self.nodes.iter().filter_map(Node::deadline).min().filter(|deadline| *deadline <= end)
+        {
+            self.at(now);
+        }
+        self.at(end);
+    }
+
+    fn at(&mut self, now: Instant) {
+        let mut sent = Vec::new();
+        for node in &mut self.nodes {
+            node.settle(now);
+            node.emit(now, |port, frame| {
+                sent.push((port, frame.to_vec()));
+                true
+            });
+        }
+        for (port, frame) in sent {
+            let link = self.network.ports[port.index()].links.expect("it sends").egress;
+            let to = self.network.links[link.index()].to;
+            self.nodes[self.network.ports[to.index()].node.index()].receive(now, to, &frame);
+        }
+        self.nodes.iter_mut().for_each(|node| node.settle(now));
+    }
+
+    /// Counters of all nodes, and the observations of streams and ports.
+    fn observed(self) -> (Counters, Vec<StreamObservation>, Vec<PortObservation>) {
+        let mut in_flight: BTreeMap<u32, BTreeMap<u32, u64>> = BTreeMap::new();
+        let mut ports = vec![PortObservation::default(); self.network.ports.len()];
+        let mut counters = Counters::default();
+        for node in self.nodes {
+            for (stream, hop) in node.in_flight() {
+                *in_flight.entry(stream).or_default().entry(hop).or_default() += 1;
+            }
+            node.port_observations().for_each(|(port, seen)| ports[port.index()] = seen);
+            counters.merge(node.counters);
+        }
+        let none = BTreeMap::new();
+        let streams = (0..self.network.streams.len())
+            .map(|stream| StreamIndex::at(stream).0)
+            .map(|stream| counters.stream(self.network, stream, in_flight.get(&stream).unwrap_or(&none)))
+            .collect();
+        (counters, streams, ports)
+    }
+}
+
+/// That each of these delays is at most a nanosecond longer: a frame carries its creation in whole nanoseconds, rounded down.
+fn agree(live: &Moments, simulated: &Moments, what: &str) {
+    let count = u128::from(simulated.count());
+    assert_eq!(u128::from(live.count()), count, "{what}");
+    assert!(count > 50, "{what}: {count} frames");
+    let longer = live.sum_ps().checked_sub(simulated.sum_ps());
+    assert!(longer.is_some_and(|longer| longer < count * 1_000), "{what}: {longer:?} ps of {count} frames");
+    for of in [Moments::min, Moments::max] {
+        let [live, simulated] = [live, simulated].map(|delays| of(delays).expect("there are some").as_ps());
+        assert!((simulated..simulated + 1_000).contains(&live), "{what}: {live} and {simulated} ps");
+    }
+}
+
+#[test]
+fn delays_are_those_of_the_simulator_to_a_nanosecond() {
+    let network = without_chance(scenario("shaped-line.yaml"));
+    let plan = Plan::new(&network);
+    let mut together = Together::new(&network, &plan);
+    together.run_until(Instant::ZERO + network.run.duration);
+    let (counters, streams, ports) = together.observed();
+    let simulated: Observation =
+        tautwire_workbench::simulate(&network, &mut tautwire_workbench::Options::default());
+    for ((live, simulated), stream) in streams.iter().zip(&simulated.streams).zip(&network.streams) {
+        let name = &stream.name;
+        assert_eq!((&live.dropped, live.consumed), (&vec![], 0), "{name}");
+        let counts =
+            |seen: &StreamObservation| (seen.created, seen.replicated, seen.delivered, seen.in_flight);
+        assert_eq!(counts(live), counts(simulated), "{name}");
+        for (live, simulated) in live.listeners.iter().zip(&simulated.listeners) {
+            agree(&live.delay, &simulated.delay, name);
+            assert_eq!(live.late, simulated.late, "{name}");
+            let of = |seen: &tautwire_sim::ListenerObservation| seen.worst.map(|worst| worst.number);
+            assert_eq!(of(live), of(simulated), "{name}");
+        }
+        for (live, simulated) in live.hops.iter().zip(&simulated.hops) {
+            assert_eq!((live.frames, live.max), (simulated.frames, simulated.max), "{name}");
+            assert_eq!(live.sums, simulated.sums, "{name}");
+        }
+    }
+    assert_eq!(ports, simulated.ports);
+    // No node asked too late for its call.
+    assert_eq!(counters.lateness_max, Duration::ZERO);
+    assert_eq!((counters.foreign, counters.out_of_order, counters.duplicates), (0, 0, 0));
+}
+
+/// A bridge between a talker and a listener, and a second listener that is none of the first stream.
+const THREE: &str = "\
+name: three
+defaults: {rate: 100 Mbit/s}
+nodes:
+  a: {type: end-station}
+  s: {type: bridge}
+  x: {type: end-station}
+  y: {type: end-station}
+links: [{between: [a, s]}, {between: [s, x]}, {between: [s, y]}]
+streams:
+  - {name: one, talker: a, listeners: x, tagged: false, payload: 100 B, traffic: {type: periodic, interval: 1 ms}}
+  - {name: other, talker: a, listeners: y, tagged: false, payload: 100 B, traffic: {type: periodic, interval: 1 ms}}
+run: {duration: 4500 us}
+";
+
+/// A network of which the talker's frames of the first stream are taken from the line, each with its instant, and the three other nodes.
+struct Taken<'n> {
+    network: &'n Network,
+    plan: &'n Plan,
+    frames: Vec<(Instant, Vec<u8>)>,
+}
+
+impl<'n> Taken<'n> {
+    fn new(network: &'n Network, plan: &'n Plan) -> Self {
+        let mut talker = Node::new(network, plan, NodeIndex(0), 1);
+        let mut frames = Vec::new();
+        while let Some(now) = talker.deadline() {
+            talker.settle(now);
+            talker.emit(now, |_, frame| {
+                let (header, data) = EthernetHeader::parse(frame).expect("a header");
+                assert_eq!((header.ether_type, header.tag), (EtherType::LOCAL_EXPERIMENTAL, None));
+                let (message, _) = Message::parse(data, true).expect("as it was made");
+                if message.stream == 0 {
+                    frames.push((now, frame.to_vec()));
+                }
+                true
+            });
+        }
+        assert!(talker.is_done());
+        assert_eq!(frames.len(), 5);
+        Self { network, plan, frames }
+    }
+
+    /// A node that receives these frames at its first port, a millisecond apart, and has done all with them.
+    fn at(&self, node: u32, frames: &[&[u8]]) -> (Node<'n>, Vec<Vec<u8>>) {
+        let mut node = Node::new(self.network, self.plan, NodeIndex(node), 1);
+        let port = node.ports[0].index;
+        let (mut now, mut sent) = (Instant::ZERO, Vec::new());
+        for frame in frames {
+            now += Duration::from_ms(1);
+            node.receive(now, port, frame);
+        }
+        now += Duration::from_ms(1);
+        node.settle(now);
+        node.emit(now + Duration::from_ms(1), |_, frame| {
+            sent.push(frame.to_vec());
+            true
+        });
+        (node, sent)
+    }
+
+    fn frame(&self, number: usize) -> &[u8] {
+        &self.frames[number].1
+    }
+
+    /// What the listener observes of the stream.
+    fn listener(&self, frames: &[&[u8]]) -> (StreamObservation, Counters) {
+        let (mut node, _) = self.at(2, frames);
+        node.counters.created.insert(0, 5);
+        (node.counters.stream(self.network, 0, &BTreeMap::new()), node.counters)
+    }
+}
+
+fn three() -> Network {
+    let loaded = tautwire_workbench::load_text("three.yaml", THREE);
+    loaded.network.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
+}
+
+#[test]
+fn frames_that_are_none_of_the_network_are_foreign() {
+    let network = three();
+    let plan = Plan::new(&network);
+    let taken = Taken::new(&network, &plan);
+    let good = taken.frame(0);
+    let changed = |at: usize, to: &[u8]| {
+        let mut frame = good.to_vec();
+        frame[at..at + to.len()].copy_from_slice(to);
+        frame
+    };
+    let cases: [(&str, Vec<u8>); 8] = [
+        ("no octet", Vec::new()),
+        ("no whole header", good[..13].to_vec()),
+        ("a header alone", good[..14].to_vec()),
+        ("half of its data", good[..60].to_vec()),
+        ("another destination", changed(0, &[2, 0, 0, 0, 9, 9])),
+        ("another source", changed(6, &[2, 0, 0, 0, 9, 9])),
+        ("IPv4", changed(12, &[0x08, 0x00])),
+        ("a stream that there is not", changed(14, &[0, 0, 0, 2])),
+    ];
+    // At the bridge, and at the listener.
+    for (node, passed) in [(1, 1), (2, 0)] {
+        for (name, frame) in &cases {
+            let (node, sent) = taken.at(node, &[frame, good]);
+            assert_eq!((node.counters.foreign, sent.len()), (1, passed), "{name}");
+            assert!(node.is_done(), "{name}: it is kept nowhere");
+        }
+        // What checks readiness is none of either.
+        assert_eq!(taken.at(node, &[&changed(12, &[0x88, 0xb6])]).0.counters.foreign, 0);
+    }
+    // A frame of the other listener's stream, and one that comes by a port of another hop.
+    let mut other = changed(14, &[0, 0, 0, 1]);
+    other[..6].copy_from_slice(&network.streams[1].destination.0);
+    assert_eq!(taken.at(2, &[&other]).0.counters.foreign, 1);
+    assert_eq!(taken.at(3, &[good]).0.counters.foreign, 1);
+}
+
+#[test]
+fn a_frame_that_was_changed_on_its_way_is_a_loss_at_its_listener() {
+    let network = three();
+    let plan = Plan::new(&network);
+    let taken = Taken::new(&network, &plan);
+    // Behind the fields by which it is forwarded: CRC, number, time, and the last octet.
+    for at in [14 + 7, 14 + 8, 14 + 13, 14 + 99] {
+        let mut frame = taken.frame(1).to_vec();
+        frame[at] ^= 0x40;
+        let (seen, counters) = taken.listener(&[taken.frame(0), &frame, taken.frame(2)]);
+        let [listener] = &seen.listeners[..] else { panic!("{:?}", seen.listeners) };
+        let lost = [(DropReason::BitError, 1), (DropReason::SocketBufferFull, 2)];
+        assert_eq!((listener.delivered, &listener.dropped[..]), (2, &lost[..]), "octet {at}");
+        assert_eq!((counters.foreign, counters.duplicates, counters.out_of_order), (0, 0, 0), "octet {at}");
+        // A bridge passes it on as it is.
+        let (_, sent) = taken.at(1, &[&frame]);
+        assert_eq!(sent, [frame], "octet {at}");
+    }
+}
+
+#[test]
+fn a_frame_that_comes_again_is_counted_once() {
+    let network = three();
+    let plan = Plan::new(&network);
+    let taken = Taken::new(&network, &plan);
+    let [first, second] = [taken.frame(0), taken.frame(1)];
+    let (seen, counters) = taken.listener(&[first, first, second, first, second]);
+    assert_eq!((seen.delivered, seen.listeners[0].delivered), (2, 2));
+    assert_eq!((counters.duplicates, counters.out_of_order, counters.foreign), (3, 0, 0));
+}
+
+#[test]
+fn a_frame_that_was_overtaken_is_counted_as_such_and_received() {
+    let network = three();
+    let plan = Plan::new(&network);
+    let taken = Taken::new(&network, &plan);
+    let frames = [0, 3, 1, 4, 2].map(|number| taken.frame(number));
+    let (seen, counters) = taken.listener(&frames);
+    assert_eq!((seen.delivered, &seen.dropped), (5, &vec![]));
+    // Number 1 and number 2 came behind number 3.
+    assert_eq!((counters.out_of_order, counters.duplicates, counters.foreign), (2, 0, 0));
+    // Those that came once more are repeated, not overtaken.
+    let (_, counters) = taken.listener(&[&frames[..], &[taken.frame(2)]].concat());
+    assert_eq!((counters.out_of_order, counters.duplicates), (2, 1));
+}
+
+/// A call that is late makes transmissions late, and changes no decision.
+#[test]
+fn a_late_call_changes_no_decision() {
+    let network = without_chance(scenario("shaped-line.yaml"));
+    let plan = Plan::new(&network);
+    let order = |step: Duration| {
+        let mut node = Node::new(&network, &plan, NodeIndex(0), network.run.seed);
+        let (mut now, mut sent) = (Instant::ZERO, Vec::new());
+        while now < Instant::ZERO + Duration::from_ms(20) {
+            node.settle(now);
+            node.emit(now, |port, frame| {
+                sent.push((port, frame.to_vec()));
+                true
+            });
+            now += step;
+        }
+        (sent, node.counters.lateness_max)
+    };
+    let (early, little) = order(Duration::from_us(1));
+    let (late, much) = order(Duration::from_us(777));
+    assert!(little < Duration::from_us(1) && much > Duration::from_us(500), "{little} {much}");
+    assert!(late.len() > 50 && early.starts_with(&late), "{} of {}", late.len(), early.len());
+}
