@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use tautwire_analysis::Bounds;
+use tautwire_analysis::{Accuracy, Bounds};
 use tautwire_model::network::StreamIndex;
 use tautwire_report::{Manifest, NetworkDocument, RunFolder, RunFolderWriter, Summary, arrow, histogram};
 use tautwire_sim::{Observation, Options};
@@ -152,16 +152,27 @@ impl Results {
 
 /// Bounds of all streams.
 #[pyfunction]
-pub(crate) fn bounds(py: Python<'_>, network: &CoreNetwork) -> Results {
-    py.detach(|| {
-        let bounds = tautwire_workbench::bounds(&network.network);
+#[pyo3(signature = (network, *, method="fast"))]
+pub(crate) fn bounds(py: Python<'_>, network: &CoreNetwork, method: &str) -> PyResult<Results> {
+    let accuracy = accuracy(method)?;
+    Ok(py.detach(|| {
+        let bounds = tautwire_workbench::bounds_by(&network.network, accuracy);
         Results::new(network, Some(bounds), None, None)
-    })
+    }))
+}
+
+/// The accuracy by the name of a method.
+fn accuracy(method: &str) -> PyResult<Accuracy> {
+    match method {
+        "fast" => Ok(Accuracy::Frames),
+        "tight" => Ok(Accuracy::Paths),
+        _ => Err(PyValueError::new_err(format!("no method `{method}`: there are fast, tight"))),
+    }
 }
 
 /// A run, and bounds beside it if asked for; with so many runs of an adversary for each listener, if there is a number.
 #[pyfunction]
-#[pyo3(signature = (network, *, seed=None, duration=None, frames=None, with_bounds=false, adversary=None))]
+#[pyo3(signature = (network, *, seed=None, duration=None, frames=None, with_bounds=false, adversary=None, method="fast"))]
 pub(crate) fn simulate(
     py: Python<'_>,
     network: &CoreNetwork,
@@ -170,13 +181,15 @@ pub(crate) fn simulate(
     frames: Option<Vec<String>>,
     with_bounds: bool,
     adversary: Option<u64>,
+    method: &str,
 ) -> PyResult<Results> {
+    let accuracy = accuracy(method)?;
     let duration = duration.map(str::parse::<Duration>).transpose();
     let duration = duration.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let chosen = frames.map(|names| chosen(&network.network, &names)).transpose()?;
     Ok(py.detach(|| {
         let bounds = |seen: &Observation| {
-            with_bounds.then(|| tautwire_workbench::bounds_in_run(&network.network, seen))
+            with_bounds.then(|| tautwire_workbench::bounds_in_run_by(&network.network, seen, accuracy))
         };
         let mut options = Options { seed, duration, ..Options::default() };
         let results = match chosen {

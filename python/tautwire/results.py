@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from tautwire import _core
 from tautwire.bed import BedResults, bed_results
@@ -29,6 +29,8 @@ __all__ = [
 ]
 
 Table = _core.Table
+
+Method = Literal["fast", "tight"]
 
 
 class Results:
@@ -372,20 +374,22 @@ class Verification(Bounds, Observation):
         return self.verdict in ("proven", "no-requirement")
 
 
-def bounds(source: Source) -> Bounds:
+def bounds(source: Source, *, method: Method = "fast") -> Bounds:
     """Worst-case delays, jitter and backlog of a network.
 
     Parameters
     ----------
     source
         A network, or the path of a description.
+    method
+        ``"fast"``: port by port. ``"tight"``: in addition by linear programs of paths, in which a burst counts once.
 
     Raises
     ------
     DescriptionError, FileError
         The description has faults, or cannot be read.
     """
-    return Bounds(_core.bounds(network_of(source).core()))
+    return Bounds(_core.bounds(network_of(source).core(), method=method))
 
 
 def simulate(
@@ -437,6 +441,7 @@ def verify(
     seed: int | None = None,
     duration: str | None = None,
     adversary: bool | int = False,
+    method: Method = "fast",
 ) -> Verification:
     """Bounds and a run, and every observation held against its bound and deadline.
 
@@ -449,6 +454,8 @@ def verify(
     adversary
         Whether to search for the worst run of each stream among those that the description allows, or how many runs
         to make for each listener at most.
+    method
+        How bounds are found, as for :func:`bounds`.
 
     Raises
     ------
@@ -470,7 +477,7 @@ def verify(
     True
     """
     runs = None if adversary is False else 0 if adversary is True else adversary
-    found = _run(network_of(source).core(), seed, duration, False, with_bounds=True, adversary=runs)
+    found = _run(network_of(source).core(), seed, duration, False, with_bounds=True, adversary=runs, method=method)
     return Verification(found)
 
 
@@ -482,10 +489,17 @@ def _run(
     *,
     with_bounds: bool,
     adversary: int | None = None,
+    method: Method = "fast",
 ) -> _core.Results:
     names = _streams(core, frames)
     return _core.simulate(
-        core, seed=seed, duration=duration, frames=names, with_bounds=with_bounds, adversary=adversary
+        core,
+        seed=seed,
+        duration=duration,
+        frames=names,
+        with_bounds=with_bounds,
+        adversary=adversary,
+        method=method,
     )
 
 

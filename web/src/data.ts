@@ -88,6 +88,8 @@ export interface Listener {
   listener: string;
   verdict?: VerdictName;
   bound?: Bound;
+  /** The method that gave the bound, if that is one of its path and not of its hops. */
+  method?: string;
   margin_ps?: number;
   skew_bound_ps?: number;
   proviso?: ProvisoName;

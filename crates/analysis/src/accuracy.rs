@@ -8,4 +8,6 @@ pub enum Accuracy {
     /// In addition to curves frame by frame, where frames of a stream are all of one size (`response_time.rs`). Never looser.
     #[default]
     Frames,
+    /// In addition by linear programs of paths, in which a burst counts once and not at every port (`paths/`). Never looser, and slower.
+    Paths,
 }

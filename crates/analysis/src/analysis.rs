@@ -14,6 +14,7 @@ use crate::answers::{Asked, Learned};
 use crate::contribution::{Arriving, Upstream};
 use crate::curve::Line;
 use crate::passage::{Brought, NO_REASON, Passage, Shaped, brought};
+use crate::paths::PathBound;
 use crate::plan::{Entry, NONE, Plan, index};
 use crate::port::ClassTerms;
 use crate::port_state::{PortState, Stale};
@@ -41,6 +42,8 @@ pub(crate) struct Analysis<'network> {
     pub(crate) outputs: Vec<[Option<Line>; 8]>,
     /// Per entry, what is known by the instants of its frames; empty without any.
     by_instants: Vec<Option<ByInstants>>,
+    /// Per entry, what the linear program of its path says; empty without any.
+    pub(crate) by_paths: Vec<Option<PathBound>>,
 }
 
 impl<'network> Analysis<'network> {
@@ -52,6 +55,7 @@ impl<'network> Analysis<'network> {
         plan.serve();
         let mut analysis = Self::run(plan, asked.accuracy);
         analysis.take_instants();
+        analysis.take_paths();
         analysis
     }
 
@@ -71,6 +75,11 @@ impl<'network> Analysis<'network> {
         self.by_instants.get(entry)?.as_ref()
     }
 
+    /// What the linear program of the path to an entry says.
+    pub(crate) fn by_path(&self, entry: usize) -> Option<&PathBound> {
+        self.by_paths.get(entry)?.as_ref()
+    }
+
     /// Nothing is analysed yet.
     pub(crate) fn begin(plan: Plan<'network>, accuracy: Accuracy) -> Self {
         let reasons = Reasons::default();
@@ -82,7 +91,17 @@ impl<'network> Analysis<'network> {
         let ports = vec![<[ClassBounds; 8]>::default(); plan.ports.len()];
         let outputs = vec![[None; 8]; plan.ports.len()];
         let arrivals = vec![Arriving::default(); plan.entries.len()];
-        Self { plan, accuracy, arrivals, passages, reasons, ports, outputs, by_instants: Vec::new() }
+        Self {
+            plan,
+            accuracy,
+            arrivals,
+            passages,
+            reasons,
+            ports,
+            outputs,
+            by_instants: Vec::new(),
+            by_paths: Vec::new(),
+        }
     }
 
     /// Analyses all ports of a plan.

@@ -325,7 +325,7 @@ impl Contribution {
     }
 
     /// What its link, and a credit-based class before it, let through, on the clock of the port.
-    fn by_line(&self, port: &PortPlan) -> impl Iterator<Item = Line> {
+    pub(crate) fn by_line(&self, port: &PortPlan) -> impl Iterator<Item = Line> {
         let way = self.way.filter(|_| self.line_rate > 0);
         let jitter =
             way.map(|(most, least)| u64::try_from(most - least).unwrap_or(0) + self.reception_jitter);

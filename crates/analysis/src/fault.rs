@@ -5,6 +5,7 @@
 use tautwire_model::Network;
 use tautwire_units::Duration;
 
+use crate::accuracy::Accuracy;
 use crate::answers::{self, Asked};
 use crate::result::Bounds;
 
@@ -102,6 +103,12 @@ pub enum PlantedFault {
     CyclicFramesForgotten,
     /// The cycles of all nodes are taken to begin at once.
     PhaseErrorForgotten,
+    /// On a path a frame is taken to be at the next queue when it starts. This and the next two are found by the search of paths alone.
+    FrameOnPathForgotten,
+    /// Of streams that join a path the bursts are left out.
+    BurstOnPathForgotten,
+    /// On a path no lower frame blocks, and no higher class goes first.
+    LatencyOnPathForgotten,
 }
 
 impl PlantedFault {
@@ -156,6 +163,10 @@ impl PlantedFault {
         Self::PhaseErrorForgotten,
     ];
 
+    /// Those of linear programs of paths.
+    pub const OF_PATHS: [Self; 3] =
+        [Self::FrameOnPathForgotten, Self::BurstOnPathForgotten, Self::LatencyOnPathForgotten];
+
     /// Those of TDMA.
     pub const OF_TDMA: [Self; 3] =
         [Self::SlotsBeforeForgotten, Self::SlotErrorForgotten, Self::ReceptionsForgotten];
@@ -186,5 +197,7 @@ pub fn bounds_with_fault(network: &Network, fault: Option<PlantedFault>) -> Boun
         });
         return answers::settle(&network, Asked::default()).1;
     }
-    answers::settle(network, Asked { planted: fault, ..Asked::default() }).1
+    let of_paths = fault.is_some_and(|fault| PlantedFault::OF_PATHS.contains(&fault));
+    let accuracy = if of_paths { Accuracy::Paths } else { Accuracy::default() };
+    answers::settle(network, Asked { planted: fault, accuracy }).1
 }

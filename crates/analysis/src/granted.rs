@@ -87,6 +87,7 @@ fn spread(described: &Stream, granted: &[NodeIndex], bounds: StreamBounds) -> St
             delay_min: Duration::ZERO,
             skew: None,
             application: None,
+            method: Method::None,
         },
     };
     let listeners = described.listeners.iter().map(listener).collect();

@@ -48,6 +48,7 @@ mod loss;
 mod order;
 mod outcome;
 mod passage;
+mod paths;
 mod plan;
 mod port;
 mod port_plan;

@@ -35,15 +35,15 @@ impl Analysis<'_> {
                 // Over two networks either may be the only one whose copy comes.
                 let each = at_end.map(|(hop, _)| {
                     let (entry, passage) = (&self.plan.entries[first + hop], &self.passages[first + hop]);
-                    let delay = match (self.end_max(first + hop), passage.reason) {
-                        (Some(most), _) => Ok(Duration::from_ps(most)),
-                        (None, reason) => Err(self.why(reason, entry)),
+                    let (delay, method) = match (self.end_max(first + hop), passage.reason) {
+                        (Some((most, method)), _) => (Ok(Duration::from_ps(most)), method),
+                        (None, reason) => (Err(self.why(reason, entry)), Method::None),
                     };
                     let by_instants = self
                         .by_instants(first + hop)
                         .map_or(Duration::ZERO, |by_instants| Duration::from_ps(by_instants.end_min));
                     let delay_min = time(entry.next_min).max(by_instants);
-                    ListenerBounds { delay, delay_min, skew: None, application: None }
+                    ListenerBounds { delay, delay_min, skew: None, application: None, method }
                 });
                 // A listener that no hop reaches never sees a frame.
                 let none = ListenerBounds {
@@ -51,6 +51,7 @@ impl Analysis<'_> {
                     delay_min: Duration::ZERO,
                     skew: None,
                     application: None,
+                    method: Method::None,
                 };
                 ListenerBounds { skew: self.skew(number, listener), ..each.reduce(worse).unwrap_or(none) }
             })
@@ -81,12 +82,15 @@ impl Analysis<'_> {
         }
     }
 
-    /// From the application to the last bit at the node behind an entry, greatest; none without a bound.
-    fn end_max(&self, number: usize) -> Option<u64> {
+    /// From the application to the last bit at the node behind an entry, greatest, and the method that says so; none without a bound.
+    fn end_max(&self, number: usize) -> Option<(u64, Method)> {
         let passage = &self.passages[number];
         let by_curves = passage.next_max.filter(|_| passage.reason == NO_REASON);
-        let by_instants = self.by_instants(number).map(|by_instants| by_instants.end);
-        by_curves.into_iter().chain(by_instants).min()
+        let by_curves = by_curves.map(|end| (end, Method::HopByHop));
+        let by_instants = self.by_instants(number);
+        let by_instants = by_instants.map(|known| (known.end, Method::Carried(known.method)));
+        let by_path = self.by_path(number).map(|path| (path.end, Method::PathProgram));
+        by_curves.into_iter().chain(by_instants).chain(by_path).min_by_key(|(end, _)| *end)
     }
 
     /// The delay of a response counts from its request's hand-over; that of one that a service carries does already.
@@ -114,7 +118,7 @@ impl Analysis<'_> {
         let at_end = hops.filter(|(_, hop)| hop.listener.is_some());
         let mut most = 0;
         for (hop, _) in at_end {
-            most = most.max(self.end_max(first + hop)?);
+            most = most.max(self.end_max(first + hop)?.0);
         }
         Some(Duration::from_ps(most))
     }
@@ -137,9 +141,10 @@ impl Analysis<'_> {
 /// The worse bounds of two paths.
 fn worse(one: ListenerBounds, other: ListenerBounds) -> ListenerBounds {
     let delay_min = one.delay_min.min(other.delay_min);
-    let delay = match (one.delay, other.delay) {
-        (Ok(one), Ok(other)) => Ok(one.max(other)),
-        (Err(reason), _) | (_, Err(reason)) => Err(reason),
+    let (delay, method) = match (one.delay, other.delay) {
+        (Ok(delay), Ok(later)) if later > delay => (Ok(later), other.method),
+        (Ok(delay), Ok(_)) => (Ok(delay), one.method),
+        (Err(reason), _) | (_, Err(reason)) => (Err(reason), Method::None),
     };
-    ListenerBounds { delay, delay_min, skew: None, application: None }
+    ListenerBounds { delay, delay_min, skew: None, application: None, method }
 }

@@ -47,7 +47,21 @@ pub(crate) struct ClassTerms {
     pub(crate) shaper: Option<Shaper>,
     /// The output of windows on the link.
     pub(crate) sent: Option<Line>,
+    /// Its service in the order of arrival, if it is asked for and the class has one.
+    pub(crate) fifo: Option<FifoService>,
     pub(crate) bounds: ClassBounds,
+}
+
+/// The service of a class whose frames go in the order in which they come: by each of `lines`, a frame that starts *w* after the last
+/// instant at which none was waiting has `rate·w <= latency + own`, where `own` are the bits of the class that came since and go before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FifoService {
+    /// Latencies in micro-bits, and rates on the clock of the node.
+    pub(crate) lines: Vec<(u128, u64)>,
+    /// Bits as they are served, to one of the wire: at most.
+    pub(crate) ratio: (u64, u64),
+    /// How late a start may be in addition.
+    pub(crate) slack: u64,
 }
 
 impl Default for ClassTerms {
@@ -62,6 +76,7 @@ impl Default for ClassTerms {
             credit_max: None,
             shaper: None,
             sent: None,
+            fifo: None,
             bounds: ClassBounds::default(),
         }
     }
@@ -97,6 +112,8 @@ pub(crate) struct Coming<'a> {
     pub(crate) unscheduled: bool,
     /// Whether frames are examined one by one, in addition to curves.
     pub(crate) by_frames: bool,
+    /// Whether the service of the class in the order of arrival is asked for.
+    pub(crate) by_paths: bool,
 }
 
 /// A class of a port to which something comes: its terms, and what goes before the classes below it.
@@ -107,7 +124,7 @@ pub(crate) fn assess(
     coming: Coming<'_>,
     reasons: &Reasons,
 ) -> (ClassTerms, Above) {
-    let Coming { members, above, blocking_bits, tardy, unscheduled, by_frames } = coming;
+    let Coming { members, above, blocking_bits, tardy, unscheduled, by_frames, by_paths } = coming;
     let blocking_bits = port.windows().map_or(blocking_bits, |windows| windows.classes[class].blocking_bits);
     #[cfg(feature = "planted-faults")]
     let blocking_bits =
@@ -155,6 +172,7 @@ pub(crate) fn assess(
         tardy,
         unscheduled,
         by_frames,
+        by_paths,
         windows,
         pushes,
     };
@@ -193,6 +211,7 @@ struct Assess<'a> {
     tardy: u64,
     unscheduled: bool,
     by_frames: bool,
+    by_paths: bool,
     windows: Option<&'a ClassWindows>,
     /// What keeps its frames on the line behind their start, at a port with windows.
     pushes: Option<Above>,
@@ -272,6 +291,18 @@ impl Assess<'_> {
         if by_step { Unbounded::ClockTooCoarse { port, class } } else { Unbounded::Overload { port, class } }
     }
 
+    /// Whether its service in the order of arrival is asked for, and is one: nothing of it or of others depends on windows or on a
+    /// precedence, and no frame has a time of eligibility that it may miss.
+    fn is_in_order(&self) -> bool {
+        self.by_paths
+            && self.windows.is_none()
+            && self.tardy == 0
+            && !self.unscheduled
+            && !self.port.two_stage
+            && self.port.served.is_none()
+            && self.members.iter().all(|member| member.unknown == NO_REASON)
+    }
+
     fn frame_min(&self) -> u64 {
         self.members.iter().map(|member| member.wire_min).min().unwrap_or(0)
     }
@@ -333,6 +364,13 @@ impl Assess<'_> {
                 terms.method = Method::ResponseTime;
             }
             terms.lanes = vec![(OWN_LANE, by_curves.into_iter().chain(waits).collect())];
+            if self.is_in_order() {
+                let higher = [&self.higher.plain, &self.higher.shaped];
+                let lines = higher.into_iter().flat_map(Curve::lines);
+                let left =
+                    |line: &Line| Some((blocking + line.burst, port.rate_served.checked_sub(line.rate)?));
+                terms.fifo = FifoService::of(lines.filter_map(left), (1, 1), port.slack);
+            }
         } else {
             terms.method = Method::BusyPeriod;
             let lanes: Vec<Lane> = self.members.iter().map(|member| self.lane(member, (1, 1), 0)).collect();
@@ -525,6 +563,26 @@ impl Assess<'_> {
         let bits =
             crate::curve::scaled(wire_micro, num, den).div_ceil(MICRO) + u128::from(frame_max.bits().get());
         Bits::new(u64::try_from(bits).unwrap_or(u64::MAX))
+    }
+}
+
+impl FifoService {
+    /// Of latencies and rates; none if all rates are zero.
+    pub(crate) fn of(
+        lines: impl IntoIterator<Item = (u128, u64)>,
+        ratio: (u64, u64),
+        slack: u64,
+    ) -> Option<Self> {
+        let mut lines: Vec<_> = lines.into_iter().filter(|(_, rate)| *rate > 0).collect();
+        lines.sort_unstable_by_key(|(latency, rate)| (*latency, core::cmp::Reverse(*rate)));
+        // One with more latency matters if it is faster.
+        let mut fastest = 0;
+        lines.retain(|(_, rate)| {
+            let is_faster = *rate > fastest;
+            fastest = fastest.max(*rate);
+            is_faster
+        });
+        (!lines.is_empty()).then_some(Self { lines, ratio, slack })
     }
 }
 

@@ -114,6 +114,11 @@ impl PortState {
         &self.classes[class].terms
     }
 
+    /// The arrivals of a class, lane by lane.
+    pub(crate) fn members(&self, class: usize) -> &[Contribution] {
+        &self.classes[class].members
+    }
+
     /// Evaluates what is stale, and all that hangs on it; with `slack`, what is kept may stay above it.
     pub(crate) fn refresh(
         &mut self,
@@ -222,7 +227,8 @@ impl PortState {
                 blocking_bits: blocking[class],
                 tardy: state.tardy,
                 unscheduled: state.unscheduled,
-                by_frames: analysis.accuracy == Accuracy::Frames,
+                by_frames: analysis.accuracy != Accuracy::Curves,
+                by_paths: analysis.accuracy == Accuracy::Paths,
             };
             let (mut terms, below) = assess(port, plan, class, coming, &analysis.reasons);
             if plan.stages_too_slow && plan.carries(class).is_none() {

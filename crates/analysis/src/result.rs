@@ -74,6 +74,8 @@ pub struct ListenerBounds {
     /// Least and greatest delay from the talker's application to the listener's, behind its protocol stack or its host's
     /// `receive`; none for a listener whose host takes no time there.
     pub application: Option<(Duration, Result<Duration, Unbounded>)>,
+    /// The method that gave the greatest delay, the tightest of those that hold for the path.
+    pub method: Method,
 }
 
 impl StreamBounds {
@@ -123,7 +125,7 @@ pub struct ClassBounds {
     pub utilisation_ppm: Option<u32>,
 }
 
-/// How a hop's bound was found.
+/// How the bound of a hop, or of a path, was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Method {
     /// Strict priority, FIFO in the class, token buckets, the last frame at line rate (frame-accurate).
@@ -142,6 +144,10 @@ pub enum Method {
     CreditBasedFrameByFrame,
     /// Eq. (1) of the published switch (Annex V of 802.1Q; eq. 9 of Specht and Samii 2016).
     AtsContention,
+    /// Of a path: the sum of its hops, each by its method.
+    HopByHop,
+    /// Of a path: the linear program of its queues, in which a burst counts once.
+    PathProgram,
     /// That of a service: which carries the frames, or knows their instants, by its name.
     Carried(&'static str),
     /// No method: nothing is proven.
@@ -161,6 +167,8 @@ impl Method {
             Self::CreditBasedLineShaping => "credit-based-line-shaping",
             Self::CreditBasedFrameByFrame => "credit-based-frame-by-frame",
             Self::AtsContention => "ats-contention",
+            Self::HopByHop => "hop-by-hop",
+            Self::PathProgram => "path-program",
             Self::Carried(name) => name,
             Self::None => "none",
         }

@@ -248,7 +248,8 @@ pub(crate) fn bounds_of(network: &Network, stream: &Stream, hops: &[Carried]) ->
         let last = stream.hops.iter().position(is_last).map(|place| &hops[place]);
         let delay = last.map_or(Ok(0), |last| last.end.clone()).map(Duration::from_ps);
         let delay_min = Duration::from_ps(last.map_or(0, |last| last.end_min));
-        ListenerBounds { delay, delay_min, skew: None, application: None }
+        let method = if delay.is_ok() { Method::HopByHop } else { Method::None };
+        ListenerBounds { delay, delay_min, skew: None, application: None, method }
     };
     let hop = |hop: &Carried| HopBounds {
         delay: hop.hop.as_ref().map(|terms| Duration::from_ps(terms.total())).map_err(Clone::clone),

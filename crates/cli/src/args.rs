@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use tautwire_workbench::{ADVERSARY_RUNS, Duration};
+use tautwire_workbench::{ADVERSARY_RUNS, Accuracy, Duration};
 
 /// Workbench for deterministic Ethernet: proves bounds and simulates frame by frame from one
 /// description, and compares the two.
@@ -107,6 +107,7 @@ Examples:
   tautwire bounds scenarios/in-vehicle.yaml --explain view-front
   tautwire bounds scenarios/in-vehicle.yaml --json > bounds.json
   tautwire bounds scenarios/in-vehicle.yaml --out runs/bounds
+  tautwire bounds scenarios/in-vehicle.yaml --method tight
 
 Exit codes: 0 every deadline is proven, 1 at least one is not, or frames may be lost, 2 wrong input,
 3 failure.";
@@ -115,12 +116,40 @@ Exit codes: 0 every deadline is proven, 1 at least one is not, or frames may be 
 pub(crate) struct Bounds {
     #[command(flatten)]
     pub(crate) input: Input,
+    #[command(flatten)]
+    pub(crate) by: By,
     /// Show hop by hop how the bound of this stream is computed
     #[arg(long, value_name = "STREAM")]
     pub(crate) explain: Option<String>,
     /// Also write the results to this folder, for `report` and for other programs
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// How bounds are found.
+#[derive(Debug, Args)]
+pub(crate) struct By {
+    /// How bounds are found; the tightest of all methods holds
+    #[arg(long, value_enum, default_value_t = BoundsMethod::Fast)]
+    pub(crate) method: BoundsMethod,
+}
+
+/// Methods of bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BoundsMethod {
+    /// Port by port: arrival curves, and frame by frame
+    Fast,
+    /// In addition linear programs of paths, in which a burst counts once; takes longer
+    Tight,
+}
+
+impl From<BoundsMethod> for Accuracy {
+    fn from(method: BoundsMethod) -> Self {
+        match method {
+            BoundsMethod::Fast => Self::Frames,
+            BoundsMethod::Tight => Self::Paths,
+        }
+    }
 }
 
 /// How a run is made and where its results go.
@@ -200,6 +229,8 @@ pub(crate) struct Verify {
     pub(crate) input: Input,
     #[command(flatten)]
     pub(crate) run: Run,
+    #[command(flatten)]
+    pub(crate) by: By,
     /// Search for the worst run of each stream among those that the description allows
     #[arg(long)]
     pub(crate) adversary: bool,

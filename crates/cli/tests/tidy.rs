@@ -14,14 +14,15 @@ const SKIPPED: [&str; 5] = ["target", "node_modules", "runs", "__pycache__", "di
 /// units <- wire <- core <- model <- { analysis, sim } <- report <- admission <- workbench <- cli; observe is above
 /// core, below sim and report; synthesis above model, below workbench; mechanisms above sim, below workbench; live above sim and
 /// linux, below cli. A crate may use any crate that its arrows reach.
-const ARROWS: [(&str, &[&str]); 15] = [
+const ARROWS: [(&str, &[&str]); 16] = [
     ("units", &[]),
+    ("program", &[]),
     ("wire", &["units"]),
     ("core", &["units", "wire"]),
     ("model", &["units", "wire", "core"]),
     ("generate", &["units", "wire", "core", "model"]),
     ("observe", &["units", "wire", "core"]),
-    ("analysis", &["units", "wire", "core", "model"]),
+    ("analysis", &["units", "wire", "core", "model", "program"]),
     ("synthesis", &["units", "wire", "core", "model"]),
     ("sim", &["units", "wire", "core", "model", "observe"]),
     ("linux", &[]),

@@ -88,6 +88,7 @@ fn stream_bounds(network: &Network, stream: &Stream) -> StreamBounds {
                 delay_min: path.iter().map(|hop| hops[*hop].delay_min).sum(),
                 skew: None,
                 application: None,
+                method: Method::HopByHop,
             }
         })
         .collect();

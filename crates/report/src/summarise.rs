@@ -1,6 +1,6 @@
 //! From a network, its bounds and a run to a [`Summary`].
 
-use tautwire_analysis::{Bounds, ClassBounds, ListenerBounds, StreamBounds, Unbounded};
+use tautwire_analysis::{Bounds, ClassBounds, ListenerBounds, Method, StreamBounds, Unbounded};
 use tautwire_core::TrafficClass;
 use tautwire_model::network::{Hop, Network, Port, StreamIndex, TransmissionSelection};
 use tautwire_observe::{DelayParts, Histogram, Moments, Part};
@@ -121,6 +121,9 @@ fn stream(
                 listener: name::node(network, stream.listeners[listener]).to_owned(),
                 verdict: bound.map(|_| verification.verdict),
                 bound: bound.map(|bound| bound_summary(network, &bound.delay, bound.delay_min)),
+                method: bound
+                    .filter(|bound| bound.method == Method::PathProgram)
+                    .map(|bound| bound.method.name().to_owned()),
                 margin_ps: verification.margin_ps,
                 skew_bound_ps: bound.and_then(|bound| bound.skew).map(Duration::as_ps),
                 taken_twice: verification.taken_twice,

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use tautwire_analysis::{Bounds, admission_bounds, bounds_where_granted};
+use tautwire_analysis::{Accuracy, Bounds, admission_bounds, bounds_where_granted};
 use tautwire_model::Network;
 use tautwire_model::harts::admission::{AdmissionRequest, HartsAdmission};
 use tautwire_model::network::{NodeIndex, Stream, StreamIndex};
@@ -24,7 +24,13 @@ const REQUESTS_MAX: usize = 64;
 /// an ACMaster refuses in every run are left out, and have no bound.
 #[must_use]
 pub fn bounds(network: &Network) -> Bounds {
-    let Some(admission) = admission(network) else { return tautwire_analysis::bounds(network) };
+    bounds_by(network, Accuracy::default())
+}
+
+/// The same with this accuracy, where no ACMaster decides.
+#[must_use]
+pub fn bounds_by(network: &Network, accuracy: Accuracy) -> Bounds {
+    let Some(admission) = admission(network) else { return tautwire_analysis::bounds_by(network, accuracy) };
     let all_listeners = |stream| (stream, network.streams[StreamIndex::index(stream)].listeners.clone());
     let reserved: Vec<StreamPart> = network.reserved_from_the_start().map(all_listeners).collect();
     let mut granted: Vec<StreamPart> = requested(admission)
@@ -100,8 +106,17 @@ fn refused_with_others(
 /// If `observation` is not that of `network`.
 #[must_use]
 pub fn bounds_in_run(network: &Network, observation: &Observation) -> Bounds {
+    bounds_in_run_by(network, observation, Accuracy::default())
+}
+
+/// The same with this accuracy, where no ACMaster decides.
+///
+/// # Panics
+/// If `observation` is not that of `network`.
+#[must_use]
+pub fn bounds_in_run_by(network: &Network, observation: &Observation, accuracy: Accuracy) -> Bounds {
     let admission = admission(network).zip(observation.harts.as_deref());
-    let Some((admission, seen)) = admission else { return tautwire_analysis::bounds(network) };
+    let Some((admission, seen)) = admission else { return tautwire_analysis::bounds_by(network, accuracy) };
     let granted: Vec<_> = requested(admission)
         .map(|stream| {
             let described = &network.streams[stream.index()];

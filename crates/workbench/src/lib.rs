@@ -48,11 +48,12 @@ pub use tune::{
     Change, Conflict, InConflict, NotTuned, TUNE_RUNS, TuneKind, TuneOptions, Tuned, TunedRow, tune,
 };
 
-pub use granted::{bounds, bounds_in_run};
+pub use granted::{bounds, bounds_by, bounds_in_run, bounds_in_run_by};
 pub use mechanisms::{MECHANISMS, Mechanism, grammar, load, load_text};
 pub use tautwire_admission as admission;
 pub use tautwire_analysis::{
-    Bounds, CYCLES, Explanation, Limit, LimitKind, LimitPlace, Losses, StatedFailure, explain, limits, losses,
+    Accuracy, Bounds, CYCLES, Explanation, Limit, LimitKind, LimitPlace, Losses, StatedFailure, explain,
+    limits, losses,
 };
 pub use tautwire_model::network::{self, StreamIndex};
 pub use tautwire_model::with_dispatch_points;

@@ -3,7 +3,7 @@
 
 use tautwire_units::Bytes;
 
-use super::{Assess, Candidates, ClassTerms, candidates, second_is_less};
+use super::{Assess, Candidates, ClassTerms, FifoService, candidates, second_is_less};
 use crate::busy_period::{Lane, in_turn, others_first};
 use crate::contribution::{Contribution, Offered};
 use crate::credit_based::Shaper;
@@ -123,6 +123,10 @@ impl Assess<'_> {
                 false => Method::CreditBased,
             };
             terms.lanes = vec![(OWN_LANE, by_curves.into_iter().chain(waits).collect())];
+            if self.is_in_order() {
+                let line = served.map(|(rate, latency)| (latency, rate));
+                terms.fifo = FifoService::of(line, charged, port.slack + 1);
+            }
         } else {
             terms.method = Method::BusyPeriod;
             let lanes: Vec<Lane> =

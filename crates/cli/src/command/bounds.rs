@@ -17,7 +17,7 @@ pub(super) fn run(arguments: &Bounds) -> Result<Exit, Exit> {
             // Before the work: a place that cannot be used is known at once.
             let writer = RunFolderWriter::create(place).map_err(|error| not_written(place, &error))?;
             crate::signals::remove_on_kill(writer.temporary());
-            let bounds = tautwire_workbench::bounds(network);
+            let bounds = tautwire_workbench::bounds_by(network, arguments.by.method.into());
             let manifest = Manifest::new(&scenario.name, &scenario.text, None, &["bounds".to_owned()])
                 .of_file(&scenario.file);
             let kept = writer.finish(&manifest, network, &scenario.text, Some(&bounds), None);
@@ -26,7 +26,7 @@ pub(super) fn run(arguments: &Bounds) -> Result<Exit, Exit> {
             (bounds, kept.summary)
         }
         None => {
-            let bounds = tautwire_workbench::bounds(network);
+            let bounds = tautwire_workbench::bounds_by(network, arguments.by.method.into());
             let summary = Summary::new(network, Some(&bounds), None);
             (bounds, summary)
         }

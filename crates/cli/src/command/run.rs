@@ -5,11 +5,12 @@ use std::path::Path;
 
 use tautwire_workbench::{
     Bounds, ChoicesDocument, Duration, Network, Observation, Options, OtherRun, Progress as RunProgress,
-    RunFolder, RunFolderWriter, Scenario, Summary, TraceRecorder, Verdict, adversary, judge,
+    RunFolder, RunFolderWriter, Scenario, Summary, TraceRecorder, Verdict, adversary, bounds_in_run_by,
+    judge,
 };
 
 use super::{exit, message, scenario, stream, tables};
-use crate::args::{Run, Simulate, Trace, Verify};
+use crate::args::{BoundsMethod, Run, Simulate, Trace, Verify};
 use crate::exit::Exit;
 use crate::output;
 use crate::progress::Progress;
@@ -44,8 +45,8 @@ pub(super) fn simulate(arguments: &Simulate) -> Result<Exit, Exit> {
 pub(super) fn verify(arguments: &Verify) -> Result<Exit, Exit> {
     let scenario = with_settings(scenario(&arguments.input.path)?, &arguments.run)?;
     let proof = match arguments.adversary {
-        true => Proof::WithAdversary(arguments.adversary_runs),
-        false => Proof::Bounds,
+        true => Proof::WithAdversary(arguments.by.method, arguments.adversary_runs),
+        false => Proof::Bounds(arguments.by.method),
     };
     let (observation, bounds, summary) = run_and_keep("verify", &scenario, proof, &arguments.run)?;
     output::result(&if arguments.input.json { summary.to_json() } else { tables(&summary) })?;
@@ -64,9 +65,9 @@ pub(super) fn verify(arguments: &Verify) -> Result<Exit, Exit> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Proof {
     None,
-    Bounds,
+    Bounds(BoundsMethod),
     /// Bounds, and so many runs for each row that search for the worst.
-    WithAdversary(u64),
+    WithAdversary(BoundsMethod, u64),
 }
 
 /// The scenario with what an adversary chose, if its file is given.
@@ -130,12 +131,15 @@ fn run_and_keep(
     bar.finish();
     let observation = observation.map_err(|error| not_written(&place, &error))?;
     // After the run: streams that were refused in it are not counted.
-    let bounds =
-        (proof != Proof::None).then(|| tautwire_workbench::bounds_in_run(&scenario.network, &observation));
+    let method = match proof {
+        Proof::None => None,
+        Proof::Bounds(method) | Proof::WithAdversary(method, _) => Some(method),
+    };
+    let bounds = method.map(|method| bounds_in_run_by(&scenario.network, &observation, method.into()));
     let manifest = scenario.manifest(&[command.to_owned()]);
     let (network, text) = (&scenario.network, &scenario.text);
     let mut kept = RunFolder::new(&manifest, network, text, bounds.as_ref(), Some(&observation));
-    if let (Proof::WithAdversary(runs), Some(bounds)) = (proof, &bounds) {
+    if let (Proof::WithAdversary(_, runs), Some(bounds)) = (proof, &bounds) {
         let bar = Progress::of_rows(Terminal::of_stderr());
         let found = adversary(network, bounds, &observation, runs, |done, all| bar.rows(done, all));
         bar.finish();

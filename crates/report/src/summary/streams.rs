@@ -75,6 +75,9 @@ pub struct ListenerSummary {
     /// What is proven.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<BoundSummary>,
+    /// The method that gave the greatest delay, if that is one of its path and not of its hops.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
     /// Deadline less bound; below zero the bound is above the deadline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub margin_ps: Option<i64>,

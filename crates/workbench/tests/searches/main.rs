@@ -34,6 +34,7 @@ mod losses_hold;
 mod machines_keep_their_contract;
 mod mechanisms_hold;
 mod one_port_reached;
+mod paths_hold;
 mod planted_faults;
 mod preemption_hold;
 mod protocols_hold;
