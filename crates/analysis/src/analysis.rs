@@ -400,6 +400,7 @@ impl<'network> Analysis<'network> {
                 way_max: sending,
                 origin_min: entry.ready_min,
                 of_link: arriving.share.is_some(),
+                meter: NONE,
             });
         }
         let before = arriving.policed.or(self.passages[entry.previous as usize].shaped)?;

@@ -85,6 +85,8 @@ pub enum PlantedFault {
     ShortestPartBlocks,
     /// Copies are taken to come at once. Found by the search of replicated streams alone.
     GapOfCopiesForgotten,
+    /// Copies are taken to come to the flow meter behind their elimination at once. Found by the search of policed copies alone.
+    MeteredGapForgotten,
     /// A queue is taken to hold one frame of each stream. No bound shows it: it is found by frames that are lost.
     WaitingFramesForgotten,
     /// A flow meter is taken to pass what keeps to its committed rate alone. This and the next two are found by the search of policed

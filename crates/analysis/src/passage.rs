@@ -22,6 +22,8 @@ pub(crate) struct Shaped {
     pub(crate) origin_min: i64,
     /// Whether all sub-virtual-links of its link pass the shaper, which lets them through as one.
     pub(crate) of_link: bool,
+    /// The entry at whose far end it is, if it is a flow meter; else [`NONE`](crate::plan::NONE).
+    pub(crate) meter: u32,
 }
 
 /// Greatest times, all in true time, none where there is no bound.

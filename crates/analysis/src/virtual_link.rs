@@ -29,7 +29,7 @@ use crate::clock::{Deviation, PS_PER_S, servo, slack_ps};
 use crate::contribution::Arriving;
 use crate::curve::{Line, MICRO};
 use crate::passage::{NO_REASON, Shaped};
-use crate::plan::{Entry, Plan, signed, tag_ratio};
+use crate::plan::{Entry, NONE, Plan, signed, tag_ratio};
 use crate::shaper::bunched;
 use crate::shared_link::Share;
 use crate::unbounded::Unbounded;
@@ -340,7 +340,8 @@ impl Analysis<'_> {
         }
         let of_link = self.plan.links[entry.stream as usize].is_some();
         let tagged = self.plan.entries[entry.previous as usize].tagged;
-        Some(Shaped { line: policer.line, tagged, way_max: 0, origin_min: entry.here_min, of_link })
+        let origin_min = entry.here_min;
+        Some(Shaped { line: policer.line, tagged, way_max: 0, origin_min, of_link, meter: NONE })
     }
 
     /// The jitter that the policer before an entry grants, if there is one, and that with which its frames may come; none if

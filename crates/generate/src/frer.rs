@@ -1,9 +1,10 @@
 //! Random networks with frame replication and elimination (IEEE Std 802.1CB-2017): rings with stations at one bridge or two, copies over
 //! disjoint paths that differ in length, recovery functions of every kind, and one failure at most of links that only one path has. Some have gates and streams that are released at
-//! stated offsets, preemptable classes, or ATS schedulers on the paths.
+//! stated offsets, preemptable classes, or ATS schedulers on the paths; some have stream filters, stream gates and flow meters there.
 
 use std::fmt::Write as _;
 
+use crate::psfp::{Stream, write_filters};
 use crate::{Dice, grain};
 
 /// Common values of a network.
@@ -20,7 +21,16 @@ struct Shape {
 /// The description of a seed.
 #[must_use]
 pub fn random_replication(seed: u64) -> String {
-    let mut dice = Dice::new(seed ^ 0x6672_6572_0000);
+    drawn(seed, Dice::new(seed ^ 0x6672_6572_0000), false)
+}
+
+/// The same with stream filters at bridges.
+#[must_use]
+pub fn random_policed_replication(seed: u64) -> String {
+    drawn(seed, Dice::new(seed ^ 0x6670_6672_0000), true)
+}
+
+fn drawn(seed: u64, mut dice: Dice, is_policed: bool) -> String {
     let rate = *dice.one_of(&[100, 100, 1_000]);
     let cycle = if dice.chance(25) { Some(*dice.one_of(&[500_000, 1_000_000])) } else { None };
     // Instants are known where clocks are true.
@@ -31,7 +41,7 @@ pub fn random_replication(seed: u64) -> String {
          stages: [{{name: forwarding, position: processing, latency: {{min: 0 ns, max: {} ns}}}}]\ndefaults:\n  rate: {rate} Mbit/s\n  traffic-class-table: identity\nnodes:\n",
         dice.between(0, 3_000)
     );
-    let shape = Shape { rate, stations, cycle, is_shaped: dice.chance(20) };
+    let shape = Shape { rate, stations, cycle, is_shaped: dice.chance(if is_policed { 40 } else { 20 }) };
     if dice.chance(20) {
         let preemptable = "{priority0: preemptable, priority1: preemptable}";
         let key =
@@ -64,8 +74,18 @@ pub fn random_replication(seed: u64) -> String {
             let _ = writeln!(text, "  - {{between: [e{station}, b{}]}}", (station + 2) % bridges);
         }
     }
-    shape.write_streams(&mut text, &mut dice);
-    write_events(&mut text, &mut dice, bridges);
+    let streams = shape.write_streams(&mut text, &mut dice);
+    let mut events = events(&mut dice, bridges);
+    if is_policed {
+        for bridge in 0..bridges {
+            if dice.chance(60) {
+                shape.add_filters(&mut text, &mut events, &mut dice, (&streams, bridge));
+            }
+        }
+    }
+    if !events.is_empty() {
+        let _ = writeln!(text, "events: [{}]", events.join(", "));
+    }
     let _ = writeln!(text, "run: {{duration: 60 ms, seed: {}}}", seed + 1);
     // Readings in steps are not true time.
     if cycle.is_none() || seed.is_multiple_of(8) { grain::drawn(&text, seed, &grain::FINE) } else { text }
@@ -120,10 +140,34 @@ impl Shape {
         }
     }
 
-    fn write_streams(&self, text: &mut String, dice: &mut Dice) {
+    /// Filters of a bridge, and events that change them.
+    fn add_filters(
+        &self,
+        text: &mut String,
+        events: &mut Vec<String>,
+        dice: &mut Dice,
+        (streams, bridge): (&[Stream], u64),
+    ) {
+        let (mut filters, mut changes) = (String::new(), String::new());
+        // Other classes have no windows, and none may have schedulers.
+        let is_plain = self.cycle.is_none() && !self.is_shaped;
+        if dice.chance(60) {
+            write_meters(&mut filters, dice, streams);
+        } else {
+            write_filters(&mut filters, &mut changes, dice, streams, (bridge, is_plain));
+        }
+        let name = format!("  b{bridge}:\n    type: bridge\n");
+        *text = text.replace(&name, &(name.clone() + &filters));
+        if dice.chance(50) {
+            events.extend(changes.lines().map(|line| line.trim_start_matches("  - ").to_owned()));
+        }
+    }
+
+    fn write_streams(&self, text: &mut String, dice: &mut Dice) -> Vec<Stream> {
         let Self { rate, stations, .. } = *self;
         text.push_str("streams:\n");
         let count = dice.between(2, 5);
+        let mut streams = Vec::new();
         for number in 0..count {
             let talker = dice.between(0, stations - 1);
             let first = dice.between(1, stations - 1);
@@ -157,8 +201,30 @@ impl Shape {
             if has_copies {
                 write_replication(text, dice, talker, &listeners);
             }
+            let tag = if has_copies { 6 } else { 0 };
+            streams.push(Stream { priority, payload: most, tag, rate: own, burst });
         }
+        streams
     }
+}
+
+/// A flow meter for each stream, with room for its bursts and for what comes in some time.
+fn write_meters(text: &mut String, dice: &mut Dice, streams: &[Stream]) {
+    let (mut filters, mut meters) = (String::new(), String::new());
+    for (number, stream) in streams.iter().enumerate() {
+        let _ = writeln!(filters, "        {number}: {{stream-handle: s{number}, flow-meter-ref: {number}}}");
+        let gap = *dice.one_of(&[50, 200, 500, 1_000, 2_000, 4_000]);
+        let octets = (stream.payload + 28).max(64) * stream.burst + stream.rate / 8 * gap / 1_000_000;
+        let rate = stream.rate + stream.rate / 50;
+        let _ = writeln!(
+            meters,
+            "        {number}: {{committed-information-rate: {rate} bit/s, committed-burst-size: {octets} B, drop-on-yellow: true}}"
+        );
+    }
+    let _ = write!(
+        text,
+        "    stream-filters:\n      stream-filter-instance-table:\n{filters}    flow-meters:\n      flow-meter-instance-table:\n{meters}"
+    );
 }
 
 /// With several listeners around the ring functions at bridges would pass frames round, so they are at the listeners.
@@ -217,29 +283,23 @@ fn write_replication(text: &mut String, dice: &mut Dice, talker: u64, listeners:
 }
 
 /// A cable of the ring fails, or a bridge does, or none.
-fn write_events(text: &mut String, dice: &mut Dice, bridges: u64) {
+fn events(dice: &mut Dice, bridges: u64) -> Vec<String> {
     let (first, last) = (dice.between(5, 20), dice.between(21, 45));
     let which = dice.between(0, bridges - 1);
     match dice.between(0, 5) {
-        0 | 1 => {
-            let _ = writeln!(
-                text,
-                "events: [{{at: {first} ms, cut-link: r{which}}}, {{at: {last} ms, mend-link: r{which}}}]"
-            );
-        }
-        2 => {
-            let _ = writeln!(
-                text,
-                "events: [{{at: {first} ms, stop-node: b{which}}}, {{at: {last} ms, start-node: b{which}}}]"
-            );
-        }
+        0 | 1 => vec![
+            format!("{{at: {first} ms, cut-link: r{which}}}"),
+            format!("{{at: {last} ms, mend-link: r{which}}}"),
+        ],
+        2 => vec![
+            format!("{{at: {first} ms, stop-node: b{which}}}"),
+            format!("{{at: {last} ms, start-node: b{which}}}"),
+        ],
         3 => {
-            let _ = writeln!(
-                text,
-                "events: [{{at: {first} ms, change-bit-error-rate: {{link: r{which}, bit-error-rate: 1e-5}}}}]"
-            );
+            let rate = format!("{{link: r{which}, bit-error-rate: 1e-5}}");
+            vec![format!("{{at: {first} ms, change-bit-error-rate: {rate}}}")]
         }
-        _ => {}
+        _ => Vec::new(),
     }
 }
 
@@ -257,18 +317,21 @@ mod tests {
 
     #[test]
     fn random_networks_with_copies_are_valid() {
-        let (mut replicated, mut several) = (0, 0);
-        for seed in 0..300 {
-            let text = random_replication(seed);
-            assert_eq!(text, random_replication(seed));
+        let (mut replicated, mut several, mut policed) = (0, 0, 0);
+        for seed in 0..600 {
+            let draw = if seed < 300 { random_replication } else { random_policed_replication };
+            let text = draw(seed);
+            assert_eq!(text, draw(seed));
             let loaded = tautwire_model::load_text("random", &text);
             assert!(!loaded.has_errors(), "seed {seed}: {:#?}\n{text}", loaded.diagnostics);
             let network = loaded.network.expect("no errors");
             let copied: Vec<_> =
                 network.streams.iter().filter(|stream| stream.replication.is_some()).collect();
             replicated += copied.len();
+            policed += network.stream_filters.len();
             several += copied.iter().filter(|stream| stream.listeners.len() > 1).count();
         }
-        assert!(replicated > 400 && several > 100, "{replicated} streams with copies, {several} to several");
+        assert!(replicated > 800 && several > 200, "{replicated} streams with copies, {several} to several");
+        assert!(policed > 400, "{policed} bridges with filters");
     }
 }

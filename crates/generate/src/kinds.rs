@@ -3,9 +3,9 @@
 use crate::{
     As6802Failures, ClusterRelation, TdmaFailure, random_admission, random_as6802, random_as6802_clusters,
     random_as6802_halves, random_as6802_thirds, random_cycles, random_gates, random_gptp, random_gptp_servo,
-    random_harts, random_harts_admission, random_host_stacks, random_network, random_preemption,
-    random_replication, random_responses, random_scheduled, random_stream_filters, random_stream_reservation,
-    random_tdma, random_tdma_slot_pairs, random_time_aware, random_time_triggered,
+    random_harts, random_harts_admission, random_host_stacks, random_network, random_policed_replication,
+    random_preemption, random_replication, random_responses, random_scheduled, random_stream_filters,
+    random_stream_reservation, random_tdma, random_tdma_slot_pairs, random_time_aware, random_time_triggered,
     random_time_triggered_resets, random_traffic, random_virtual_links, random_vlan_registration,
 };
 
@@ -13,7 +13,7 @@ use crate::{
 pub type Kind = (&'static str, fn(u64) -> String);
 
 /// All of them.
-pub const KINDS: [Kind; 27] = [
+pub const KINDS: [Kind; 28] = [
     ("admission", random_admission),
     ("answers", random_responses),
     ("as6802", |seed| random_as6802(seed, As6802Failures::None)),
@@ -41,4 +41,5 @@ pub const KINDS: [Kind; 27] = [
     ("stream-filters", random_stream_filters),
     ("cycles", random_cycles),
     ("replication", random_replication),
+    ("policed-replication", random_policed_replication),
 ];

@@ -40,7 +40,7 @@ pub use as6802::{
 };
 pub use backbone::{Backbone, Topology};
 pub use cqf::random_cycles;
-pub use frer::random_replication;
+pub use frer::{random_policed_replication, random_replication};
 pub use gates::{
     random_corrected_gates, random_gate_changes, random_gates, random_scheduled, random_time_aware,
 };

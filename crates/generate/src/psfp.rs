@@ -7,13 +7,15 @@ use crate::Dice;
 use crate::shaped_stream::write_clock;
 
 /// A stream, as filters are drawn for it.
-struct Stream {
-    priority: u64,
+pub(crate) struct Stream {
+    pub(crate) priority: u64,
     /// Largest payload.
-    payload: u64,
+    pub(crate) payload: u64,
+    /// Octets of a tag with a sequence number.
+    pub(crate) tag: u64,
     /// Bits of the wire per second.
-    rate: u64,
-    burst: u64,
+    pub(crate) rate: u64,
+    pub(crate) burst: u64,
 }
 
 /// The description of a seed.
@@ -103,6 +105,7 @@ fn stream(dice: &mut Dice, count: u64) -> Stream {
     Stream {
         priority: *dice.one_of(&[5, 5, 3, 0]),
         payload,
+        tag: 0,
         rate: 1_000_000 * share / count + 50_000,
         burst: dice.between(1, 3),
     }
@@ -152,7 +155,7 @@ fn write_stream(text: &mut String, dice: &mut Dice, (number, stream): (usize, &S
 }
 
 /// The filters of a bridge, and what may be changed of them in the run.
-fn write_filters(
+pub(crate) fn write_filters(
     text: &mut String,
     events: &mut String,
     dice: &mut Dice,
@@ -177,7 +180,7 @@ fn write_filters(
         }
         if dice.chance(30) {
             let (more, less) = (*dice.one_of(&[0, 0, 100]), dice.between(0, 40));
-            let most = stream.payload + 2 + more - less.min(stream.payload / 2);
+            let most = stream.payload + 2 + stream.tag + more - less.min(stream.payload / 2);
             let blocks = dice.chance(20);
             let _ = write!(
                 row,

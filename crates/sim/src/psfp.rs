@@ -7,16 +7,13 @@ use tautwire_core::gates::GateTime;
 use tautwire_core::psfp::{Discard, FilterCounters, Frame, GateFlag, StreamFilters};
 use tautwire_model::Network;
 use tautwire_model::network::{Hop, NodeIndex, StreamIndex, TimelineAction};
-use tautwire_model::psfp::{BridgeFilters, FilterChange, Internal};
+use tautwire_model::psfp::{BridgeFilters, FilterChange, Internal, beside_client_data};
 use tautwire_observe::{Cell, Column, Shown, Table};
 use tautwire_units::Instant;
 
 use crate::plan::{NONE, index};
 use crate::reception::{Arrived, AtReception};
 use crate::result::{DropReason, Observation};
-
-/// Octets of the EtherType, which an MSDU begins with.
-const ETHER_TYPE: u32 = 2;
 
 /// Observations of the stream filters of all bridges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,8 +60,8 @@ struct Filtering {
     bridges: Vec<(BridgeFilters, String, StreamFilters)>,
     /// Per node, its place among the bridges, or [`NONE`].
     of_node: Vec<u32>,
-    /// Per hop of the plan, the filter that frames match after it, or [`NONE`].
-    behind: Vec<u32>,
+    /// Per hop of the plan, the filter that frames match after it, or [`NONE`]; and octets of their MSDU besides MAC client data.
+    behind: Vec<(u32, u32)>,
 }
 
 /// The filters of a network at its receptions, if bridges have any.
@@ -80,7 +77,8 @@ pub(crate) fn at_reception(network: &Network) -> Option<Box<dyn AtReception>> {
     for (number, stream) in network.streams.iter().enumerate() {
         for hop in &stream.hops {
             let found = network.filter_behind(StreamIndex::at(number), stream, hop);
-            behind.push(found.map_or(NONE, |(_, filter)| index(filter)));
+            let beside = u32::try_from(beside_client_data(hop)).expect("few octets");
+            behind.push((found.map_or(NONE, |(_, filter)| index(filter)), beside));
         }
     }
     let bridge = |filters: &BridgeFilters| {
@@ -115,12 +113,12 @@ impl AtReception for Filtering {
     }
 
     fn judge(&mut self, frame: &mut Arrived<'_>) -> Result<(), DropReason> {
-        let filter = self.behind[frame.slot.hop as usize];
+        let (filter, beside) = self.behind[frame.slot.hop as usize];
         if filter == NONE {
             return Ok(());
         }
         let seen = Frame {
-            msdu: frame.client_data + ETHER_TYPE,
+            msdu: frame.client_data + beside,
             octets: frame.octets,
             drop_eligible: frame.slot.marks.is_drop_eligible(),
         };

@@ -10,6 +10,10 @@
 //!   window: after it no second copy is left. The match algorithm knows all copies if `n` is 1.
 //! - **Burst.** If no copy passes twice, the ways behind it together bring what the talker promises, grown by `d_max - d_min`, and not
 //!   that much each: `min(a(t + d_max - d_min), sum of the ways)`.
+//! - **Meters.** A flow meter behind a function meets that burst: a frame of a longer way comes just before those of a shorter one that works
+//!   again. What it passes is its own output, by whichever way frames came.
+//! - **Filters.** A copy that a filter discards before a function is no loss where another way is whole. One that a filter behind the function
+//!   discards is: its copies are eliminated.
 //! - **Order.** A frame may come that much later behind one that was created after it: `d_max - d_min` less the least distance of two frames
 //!   (reordering late time offset; Mohammadpour and Le Boudec, IEEE/ACM Transactions on Networking 2021).
 //! - **Regulators.** An ATS scheduler group keeps one order for all its streams. A stream that changes its order may hold up all others
@@ -21,7 +25,9 @@ mod copies;
 mod functions;
 mod service;
 
-pub(crate) use self::copies::is_reordered;
+#[cfg(feature = "planted-faults")]
+pub(crate) use self::copies::without_gap;
+pub(crate) use self::copies::{Way, is_reordered, passages_behind};
 pub(crate) use self::functions::taken_twice;
 pub use self::functions::{HISTORY, RecoveryBounds};
 pub(crate) use self::service::Copies;

@@ -74,6 +74,16 @@ pub fn stated_failures(network: &Network) -> Vec<Vec<Vec<StatedFailure>>> {
     network.streams.iter().map(of).collect()
 }
 
+/// Whether no stated failure takes frames of a stream on a way.
+pub(super) fn works(network: &Network, stream: &Stream) -> impl Fn(&[usize]) -> bool {
+    let failing = Failing::of(network);
+    move |way: &[usize]| {
+        let mut found = BTreeSet::new();
+        way.iter().for_each(|hop| failing.at_hop(network, stream, *hop, &mut found));
+        found.is_empty()
+    }
+}
+
 /// The nodes at both ends of a hop's cable.
 fn ends(network: &Network, stream: &Stream, hop: usize) -> [NodeIndex; 2] {
     let port = &network.ports[stream.hops[hop].port.index()];

@@ -17,6 +17,7 @@ mod newest;
 mod queues;
 mod stacks;
 
+use self::failures::works;
 pub use self::failures::{StatedFailure, stated_failures};
 pub(crate) use self::fill::Fill;
 pub use self::kind::{Limit, LimitKind, LimitPlace};
@@ -144,19 +145,20 @@ pub(crate) fn at_listener(
 ) -> Vec<Limit> {
     let ends = (0..stream.hops.len())
         .filter(|hop| stream.hops[*hop].listener.is_some_and(|one| one as usize == listener));
-    let ways: Vec<Vec<Limit>> = ends
-        .map(|end| {
-            let way = way(stream, end);
+    let chains: Vec<Vec<usize>> = ends.map(|end| way(stream, end)).collect();
+    let ways: Vec<Vec<Limit>> = chains
+        .iter()
+        .map(|way| {
             let on_way = |overflow: &&Overflow| match overflow.whose {
                 Whose::Listener(one, at) => one == number && at == listener,
-                whose => is_on_way(network, (number, stream), &way, whose),
+                whose => is_on_way(network, (number, stream), way, whose),
             };
             let mut found: Vec<(usize, &Limit)> = overflows
                 .iter()
                 .filter(on_way)
-                .map(|overflow| (place_on_way(stream, &way, overflow.whose), &overflow.limit))
+                .map(|overflow| (place_on_way(stream, way, overflow.whose), &overflow.limit))
                 .collect();
-            let oversize = too_large(network, stream, &way);
+            let oversize = too_large(network, stream, way);
             found.extend(oversize.iter().map(|(place, limit)| (*place, limit)));
             found.sort_by_key(|(place, _)| *place);
             found.into_iter().map(|(_, limit)| limit.clone()).collect()
@@ -166,8 +168,13 @@ pub(crate) fn at_listener(
     let once = (is_redundant || stream.replication.is_some()) && ways.len() > 1;
     let is_safe = |way: &Vec<Limit>| way.iter().all(Limit::is_meant);
     let mut all = Vec::new();
-    // Where one network fails, as stated, what is lost on the other is lost.
-    let spared = once && !something_fails(network) && ways.iter().any(is_safe);
+    // Where one network fails, as stated, what is lost on the other is lost; of copies one way must be whole.
+    let spared = if stream.replication.is_some() {
+        let works = works(network, stream);
+        once && ways.iter().zip(&chains).any(|(limits, chain)| is_safe(limits) && works(chain))
+    } else {
+        once && !something_fails(network) && ways.iter().any(is_safe)
+    };
     for limit in ways.into_iter().flatten().filter(|limit| !spared || limit.is_meant()) {
         if !all.contains(&limit) {
             all.push(limit);
@@ -220,6 +227,11 @@ fn something_fails(network: &Network) -> bool {
         || network.links.iter().any(|link| link.bit_error_rate > 0)
 }
 
+/// The first hop that is the same passage, for frames of another copy.
+fn passage(stream: &Stream, hop: usize) -> usize {
+    stream.replication.as_deref().map_or(hop, |replication| replication.merged[hop] as usize)
+}
+
 /// The hops to an end, first the talker's.
 fn way(stream: &Stream, end: usize) -> Vec<usize> {
     let mut way = vec![end];
@@ -251,7 +263,10 @@ fn is_on_way(
         Whose::Talker(node) => stream.talker == node && !stream.traffic.is_control(),
         Whose::Stream(one) => one == number,
         Whose::Listener(..) => false,
-        Whose::Hop(one, hop) => one == number && way.contains(&(hop as usize)),
+        // A frame that passed a recovery function goes on as the copy that it is, and its others are eliminated.
+        Whose::Hop(one, hop) => {
+            one == number && way.iter().any(|at| passage(stream, *at) == passage(stream, hop as usize))
+        }
     }
 }
 
@@ -260,7 +275,7 @@ fn place_on_way(stream: &Stream, way: &[usize], whose: Whose) -> usize {
     let at = |is_there: &dyn Fn(usize) -> bool| way.iter().position(|hop| is_there(*hop)).unwrap_or(0);
     match whose {
         Whose::Class(port, _) | Whose::Lane(port, ..) => at(&|hop| stream.hops[hop].port == port) + 1,
-        Whose::Hop(_, place) => at(&|hop| hop == place as usize) + 1,
+        Whose::Hop(_, place) => at(&|hop| passage(stream, hop) == passage(stream, place as usize)) + 1,
         Whose::Talker(_) | Whose::Stream(_) => 0,
         Whose::Listener(..) => way.len() + 1,
     }

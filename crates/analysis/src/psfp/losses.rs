@@ -7,16 +7,18 @@
 //! end of their line to the bridge.
 
 use tautwire_model::gates::GateClock;
-use tautwire_model::network::{PortIndex, StreamIndex, TimelineAction};
+use tautwire_model::network::{Hop, PortIndex, StreamIndex, TimelineAction};
 use tautwire_model::psfp::{BridgeFilters, ColourMode, FilterChange, MeterConfig, StreamGateParameters};
+use tautwire_model::{HEADER_AND_FCS, Tags, frame_length};
 use tautwire_units::Bytes;
 
 use super::passing::{before, profiles};
 use crate::analysis::Analysis;
 use crate::clock::{Deviation, slack_ps};
 use crate::curve::{Line, MICRO, volume};
+use crate::frer;
 use crate::loss::{Limit, LimitKind, LimitPlace};
-use crate::passage::brought;
+use crate::passage::{Brought, NO_REASON, brought};
 use crate::plan::Entry;
 
 /// Octets of the EtherType, which an MSDU begins with.
@@ -41,6 +43,12 @@ const INTERVAL_OCTETS: LimitKind =
 /// Octets of the committed bucket of the flow meter behind a reception port.
 pub const METER_BURST: LimitKind =
     LimitKind::new("meter-burst", "octets", "committed-burst-size of the flow meter behind {place}");
+
+/// Octets of the MSDU of a frame, its padding and the tag with its sequence number among them.
+fn msdu(frame: Bytes, tagged: Tags) -> u64 {
+    let header = HEADER_AND_FCS + Tags { sequence: false, ..tagged }.octets();
+    (frame - header).get() + ETHER_TYPE
+}
 
 /// The arrivals at a filter's meter or gate, in bits: the curve that holds for the burst, and the one in the long run.
 type Coming = Option<[Line; 2]>;
@@ -82,9 +90,7 @@ impl Analysis<'_> {
                 let found = network.filter_behind(StreamIndex::at(number), stream, hop);
                 found.filter(|(at, own)| at.node == filters.node && *own == filter)?;
                 let payload = super::passing::payload_max(network, crate::plan::index(number), stream, place);
-                // The padding of a frame is part of its MSDU.
-                let least = if hop.tagged.vlan { 42 } else { 46 };
-                Some(payload.get().max(least) + ETHER_TYPE)
+                Some(msdu(frame_length(payload, hop.tagged), hop.tagged))
             })
         });
         msdu.max().unwrap_or(0)
@@ -124,27 +130,57 @@ impl Analysis<'_> {
         let network = self.plan.network;
         let mut sum = [Line::default(); 2];
         for (number, stream) in network.streams.iter().enumerate() {
-            for (place, hop) in stream.hops.iter().enumerate() {
+            #[cfg(feature = "planted-faults")]
+            if self.plan.fault == Some(crate::PlantedFault::SharedMeterForgotten) && number != of as usize {
+                continue;
+            }
+            let first = self.plan.first_entry[number];
+            let comes = |(_, hop): &(u32, &Hop)| {
                 let found = network.filter_behind(StreamIndex::at(number), stream, hop);
-                if found.is_none_or(|(at, filter)| at.node != filters.node || !leads(filter)) {
-                    continue;
-                }
-                #[cfg(feature = "planted-faults")]
-                if self.plan.fault == Some(crate::PlantedFault::SharedMeterForgotten) && number != of as usize
-                {
-                    continue;
-                }
-                let before = self.plan.first_entry[number] as usize + place;
-                let (entry, passage) = (&self.plan.entries[before], &self.passages[before]);
-                let shaped = passage.shaped.map(|shaped| (shaped, shaped.way_max));
-                let came = brought(&self.plan, entry, passage.next_max, shaped, entry.next_min);
-                let wire = entry.frame_max.get() + Bytes::MEDIA_OVERHEAD.get();
-                let counted = |line: Line| line.in_bits((octets(entry), wire));
-                let lines = [came.least_burst()?, came.least_rate()?].map(counted);
+                found.is_some_and(|(at, filter)| at.node == filters.node && leads(filter))
+            };
+            let hops = (0_u32..).zip(&stream.hops).filter(comes).map(|(place, _)| first + place);
+            for ways in frer::passages_behind(stream, first, hops) {
+                let came = self.come_together(&ways)?;
+                // The largest frame has the least part of its wire that is not counted.
+                let counted = ways.iter().map(|number| {
+                    let entry = &self.plan.entries[*number as usize];
+                    (octets(entry), entry.frame_max.get() + Bytes::MEDIA_OVERHEAD.get())
+                });
+                let counted = counted.max_by(|one, other| (one.0 * other.1).cmp(&(other.0 * one.1)));
+                let counted = counted.expect("at least one");
+                let lines = [came.least_burst()?, came.least_rate()?].map(|line| line.in_bits(counted));
                 sum = [sum[0].and(lines[0]), sum[1].and(lines[1])];
             }
         }
         Some(sum)
+    }
+
+    /// The arrivals at the far end of ways that are one there.
+    fn come_together(&self, ways: &[u32]) -> Option<Brought> {
+        let way = |number: &u32| {
+            let (entry, passage) = (&self.plan.entries[*number as usize], &self.passages[*number as usize]);
+            let shaped = passage.shaped.map(|shaped| (shaped, shaped.way_max));
+            let known = passage.reason == NO_REASON;
+            frer::Way {
+                entry: *number,
+                behind: *number,
+                most: passage.next_max.filter(|_| known),
+                least: entry.next_min,
+                shaped,
+                alone: brought(&self.plan, entry, passage.next_max, shaped, entry.next_min),
+            }
+        };
+        let all: Vec<frer::Way> = ways.iter().map(way).collect();
+        if let [one] = &all[..] {
+            return Some(one.alone);
+        }
+        #[cfg(feature = "planted-faults")]
+        let all = match self.plan.fault {
+            Some(crate::PlantedFault::MeteredGapForgotten) => frer::without_gap(all),
+            _ => all,
+        };
+        Some(self.together(&all))
     }
 
     fn meter_limit(
@@ -219,8 +255,8 @@ impl Analysis<'_> {
             return None;
         }
         let leads = |filter: usize| filters.filters[filter].config.gate == Some(gate);
-        let besides = if config.counts_ether_type { 16 } else { 16 + ETHER_TYPE };
-        let sdu = |entry: &Entry| entry.frame_max.get() - besides - if entry.tagged.vlan { 4 } else { 0 };
+        let uncounted = if config.counts_ether_type { 0 } else { ETHER_TYPE };
+        let sdu = |entry: &Entry| msdu(entry.frame_max, entry.tagged) - uncounted;
         let coming = self.coming((filters, of), leads, sdu);
         let clock = &network.nodes[filters.node.index()].clock;
         let (deviation, slack) = (Deviation::of(clock), 2 * slack_ps(clock));

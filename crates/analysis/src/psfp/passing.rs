@@ -7,7 +7,7 @@
 
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, Stream, StreamIndex, TimelineAction};
-use tautwire_model::psfp::{BridgeFilters, FilterChange, MeterConfig};
+use tautwire_model::psfp::{BridgeFilters, FilterChange, MeterConfig, beside_client_data};
 use tautwire_units::Bytes;
 
 use crate::analysis::Analysis;
@@ -16,9 +16,6 @@ use crate::curve::{Line, MICRO};
 use crate::passage::Shaped;
 use crate::plan::Entry;
 use crate::shaper::bunched;
-
-/// Octets of the EtherType, which an MSDU begins with.
-const ETHER_TYPE: u64 = 2;
 
 /// The filters of a bridge before an entry: all of them, and the index of the one that the frames match.
 pub(super) fn before<'n>(
@@ -46,7 +43,7 @@ pub(crate) fn payload_max(network: &Network, number: u32, stream: &Stream, posit
         if let Some((filters, filter)) = network.filter_behind(StreamIndex(number), stream, hop)
             && let Some(sdu) = filters.filters[filter].config.max_sdu
         {
-            most = most.min(Bytes::new(u64::from(sdu).saturating_sub(ETHER_TYPE)));
+            most = most.min(Bytes::new(u64::from(sdu).saturating_sub(beside_client_data(hop))));
         }
         at = hop.previous;
     }
@@ -116,6 +113,7 @@ impl Analysis<'_> {
         if known.is_some_and(|known| known.line.rate <= line.rate) {
             return None;
         }
-        Some(Shaped { line, tagged: came.tagged, way_max: 0, origin_min: entry.here_min, of_link: false })
+        let (tagged, origin_min, meter) = (came.tagged, entry.here_min, entry.previous);
+        Some(Shaped { line, tagged, way_max: 0, origin_min, of_link: false, meter })
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
             faults.error(codes::FRER, place, message, "remove one of them");
         }
         let Some(replication) = draft.stream.replication.as_deref() else { continue };
-        without_filters(topology, draft, faults);
+        without_cycles(of, draft, faults);
         without_stacks(topology, models, draft, faults);
         whole_frames(topology, models, draft, replication, faults);
         short_history(draft, replication, faults);
@@ -40,13 +40,16 @@ pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
     }
 }
 
-/// Stream filters of a bridge and copies: the combination is not supported.
-fn without_filters(topology: &Topology<'_>, draft: &StreamDraft<'_, '_>, faults: &mut Faults) {
-    let passes =
-        |node: NodeIndex| draft.stream.hops.iter().any(|hop| topology.ports[hop.port.index()].node == node);
-    if let Some(filters) = topology.filters.bridges.iter().find(|filters| passes(filters.node)) {
-        let name = &topology.nodes[filters.node.index()].name;
-        let message = format!("streams have no copies at `{name}`, which has stream filters");
+/// Bridges that forward in cycles and copies: the combination is not supported.
+fn without_cycles(of: &Resolved<'_, '_>, draft: &StreamDraft<'_, '_>, faults: &mut Faults) {
+    let Some(cyclic) = &of.mechanisms.cyclic else { return };
+    let topology = &of.topology;
+    let passes = |node: &&NodeIndex| {
+        draft.stream.hops.iter().any(|hop| topology.ports[hop.port.index()].node == **node)
+    };
+    if let Some(node) = cyclic.bridges.iter().find(passes) {
+        let name = &topology.nodes[node.index()].name;
+        let message = format!("streams have no copies at `{name}`, which forwards in cycles");
         faults.error(codes::FRER, draft.place("frer"), message, "remove one of them, or choose other paths");
     }
 }

@@ -8,7 +8,7 @@ use tautwire_core::Priority;
 use tautwire_units::{BitRate, Bytes};
 
 use super::resolve::Places;
-use super::{BridgeFilters, FilterConfig, Internal, MeterConfig};
+use super::{BridgeFilters, FilterConfig, Internal, MeterConfig, beside_client_data};
 use crate::frame::frame_length;
 use crate::gates::check::{fits_cycle, schedule_of_all};
 use crate::network::{Hop, NodeKind, Stream, StreamIndex, Switching, TransmissionSelection};
@@ -16,9 +16,6 @@ use crate::psfp::codes;
 use crate::resolve::Resolved;
 use crate::text::faults::Faults;
 use crate::text::tree::Place;
-
-/// Octets of the EtherType, which an MSDU begins with.
-const ETHER_TYPE: u64 = 2;
 
 /// Reports impossible or useless filters of a network.
 pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
@@ -122,7 +119,7 @@ impl Found {
         let (at, id) = (drafts.places[bridge].filters[filter], row.id);
         let hop = &stream.hops[place];
         let mut once = |what: &'static str| self.reported.insert((bridge, filter, what));
-        if let Some((most, least)) = too_large(&row.config, stream)
+        if let Some((most, least)) = too_large(&row.config, stream, hop)
             && once("sdu")
         {
             let all = if least { "all frames" } else { "frames" };
@@ -177,8 +174,8 @@ impl Found {
 }
 
 /// The most MAC client data of a filter that discards frames of a stream, and whether it discards all.
-fn too_large(config: &FilterConfig, stream: &Stream) -> Option<(u64, bool)> {
-    let most = u64::from(config.max_sdu?).saturating_sub(ETHER_TYPE);
+fn too_large(config: &FilterConfig, stream: &Stream, hop: &Hop) -> Option<(u64, bool)> {
+    let most = u64::from(config.max_sdu?).saturating_sub(beside_client_data(hop));
     let is_larger = |payload: Bytes| payload.get() > most;
     is_larger(stream.payload_max).then(|| (most, is_larger(stream.payload_min)))
 }

@@ -20,9 +20,13 @@ pub use tautwire_core::psfp::{
 use tautwire_core::psfp::{GateState, StreamFilters};
 
 use crate::blocks::Block;
+use crate::frame::Tags;
 use crate::network::{
     Hop, Network, NodeIndex, Port, PortIndex, Stream, StreamIndex, TimelineAction, Traffic,
 };
+
+/// Octets of the EtherType, which an MSDU begins with.
+const ETHER_TYPE: u64 = 2;
 
 /// What the description's stages know of it.
 pub(crate) static BLOCK: Block = Block {
@@ -192,6 +196,12 @@ impl BridgeFilters {
         let meters: Vec<MeterConfig> = self.meters.iter().map(|meter| meter.config).collect();
         StreamFilters::new(&filters, self.gates.iter().map(|gate| gate.config.clone()).collect(), &meters)
     }
+}
+
+/// Octets of the MSDU of a frame that came over a hop in addition to its MAC client data: the EtherType, and the tag with its sequence number.
+#[must_use]
+pub fn beside_client_data(hop: &Hop) -> u64 {
+    ETHER_TYPE + Tags { vlan: false, ..hop.tagged }.octets().get()
 }
 
 /// The priority of a stream's frames after a hop, at the port where they come in.

@@ -7,8 +7,8 @@ use tautwire_core::psfp::GateState;
 use tautwire_units::{BitRate, Bytes, Duration, Instant};
 
 use super::{
-    BridgeFilters, ColourMode, FilterChange, FilterConfig, FlowMeter, Internal, MeterConfig, StreamFilter,
-    StreamGate, StreamGateConfig, StreamGateEntry, StreamGateParameters, received_priority,
+    BridgeFilters, ColourMode, ETHER_TYPE, FilterChange, FilterConfig, FlowMeter, Internal, MeterConfig,
+    StreamFilter, StreamGate, StreamGateConfig, StreamGateEntry, StreamGateParameters, received_priority,
 };
 use crate::check::without_effect::key_place;
 use crate::gates::{CycleTime, GateLimits};
@@ -19,9 +19,6 @@ use crate::resolve::topology::Topology;
 use crate::text::faults::Faults;
 use crate::text::scalar;
 use crate::text::tree::{Node, Place, Value};
-
-/// Octets of the EtherType, which an MSDU begins with.
-const ETHER_TYPE: u64 = 2;
 
 /// The filters, gates and meters of bridges, and their places in the text.
 #[derive(Default)]

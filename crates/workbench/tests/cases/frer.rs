@@ -1,6 +1,6 @@
 //! Frame replication and elimination (IEEE Std 802.1CB-2017), from the description to what a listener gets: cases worked out by hand.
 
-use tautwire_analysis::{limits, losses, stated_failures, taken_twice};
+use tautwire_analysis::{Limit, limits, losses, stated_failures, taken_twice};
 use tautwire_model::network::StreamIndex;
 use tautwire_sim::{FunctionObservation, RecoveryObservation};
 use tautwire_workbench::{Duration, Network, Observation, Options, bounds, simulate, verify};
@@ -250,4 +250,112 @@ fn schedulers_behind_an_elimination_have_no_bound() {
     let all = bounds(&network);
     let reason = all.streams[0].listeners[0].delay.as_ref().expect_err("no bound");
     assert_eq!(reason.name(), "reordered");
+}
+
+/// Keys of a bridge: a filter for x with these parts, and a meter.
+fn filtered(bridge: &str, row: &str, meter: &str) -> (String, String) {
+    let plain = format!("  {bridge}: {{type: bridge}}");
+    let table = "stream-filter-instance-table";
+    let meters = "flow-meter-instance-table";
+    let keys = format!(
+        "  {bridge}: {{type: bridge, stream-filters: {{{table}: {{1: {{stream-handle: x{row}}}}}}}, flow-meters: {{{meters}: {{1: {{{meter}, drop-on-yellow: true}}}}}}}}"
+    );
+    (plain, keys)
+}
+
+/// While the short way is cut, frames are 3 ms later. When it works again, at 20 ms, frames 17 and 20 come at once to s4, and so do 18 and 21, 19 and 22.
+/// One frame of 1006 octets a millisecond fills the bucket: after these three pairs it lacks four frames.
+#[test]
+fn a_meter_behind_an_elimination_meets_the_gap_of_copies() {
+    let events = "events: [{at: 10 ms, cut-link: short}, {at: 20 ms, mend-link: short}]\n";
+    let lost = |burst: u32| {
+        let text = two_ways("3 ms", "reset-timeout: 20 ms, history-length: 8", events);
+        let meter = format!("committed-information-rate: 8048 kbit/s, committed-burst-size: {burst} B");
+        let (plain, keys) = filtered("s4", ", flow-meter-ref: 1", &meter);
+        let (network, seen) = run(&text.replace(&plain, &keys));
+        let limits = losses(&network, &bounds(&network)).at(StreamIndex(0), 0).to_vec();
+        (limits, seen.streams[0].listeners[0].lost.expect("counted"))
+    };
+    assert_eq!(lost(4 * 1_006), (vec![], 0));
+    let (limits, lost) = lost(4 * 1_006 - 1);
+    // At both ports where copies come in.
+    let is_told =
+        |limit: &Limit| limit.kind == limits::METER_BURST && limit.needed == Some(4 * 1_006);
+    assert!(limits.len() == 2 && limits.iter().all(is_told), "{limits:?}");
+    assert_eq!(lost, 1, "the second frame of the third pair");
+}
+
+/// A copy that a filter discards on its way is no loss; that of the other way comes. Both are lost if the other way fails.
+#[test]
+fn a_copy_that_a_filter_discards_is_no_loss_where_another_comes() {
+    let limits = |octets: u32, more: &str| {
+        let text = two_ways("3 us", "reset-timeout: 20 ms, history-length: 8", more);
+        let row = format!(", max-sdu-size: {octets} B, flow-meter-ref: 1");
+        let meter = "committed-information-rate: 90 Mbit/s, committed-burst-size: 9000 B";
+        let (plain, keys) = filtered("s2", &row, meter);
+        let (network, seen) = run(&text.replace(&plain, &keys));
+        let limits = losses(&network, &bounds(&network)).at(StreamIndex(0), 0).to_vec();
+        (limits, seen.streams[0].listeners[0].clone())
+    };
+    // 1006 octets less addresses, VLAN tag and FCS: the R-TAG counts.
+    let short = Duration::from_ps((2 * 1_008 + 2 * 1_014) * 80_000);
+    let (found, listener) = limits(986, "");
+    assert_eq!((found, listener.lost, listener.delay.max()), (vec![], Some(0), Some(short)));
+    let (found, listener) = limits(985, "");
+    let long = short + Duration::from_us(3);
+    assert_eq!((found, listener.lost, listener.delay.min()), (vec![], Some(0), Some(long)));
+    let (found, listener) = limits(985, "events: [{at: 10 ms, cut-link: long}]\n");
+    let [limit] = &found[..] else { panic!("{found:?}") };
+    assert!(limit.kind.name == "filter-max-sdu" && limit.needed == Some(986), "{limit:?}");
+    assert_eq!(listener.lost, Some(40));
+}
+
+/// Behind the elimination a filter takes frames by the priority of the port where they came in: what it discards has no other copy.
+#[test]
+fn a_filter_behind_an_elimination_discards_the_only_copy() {
+    let text = two_ways("3 us", "reset-timeout: 20 ms, history-length: 8", "");
+    let (plain, keys) = filtered(
+        "s4",
+        ", priority-spec: 3, max-sdu-size: 985 B, flow-meter-ref: 1",
+        "committed-information-rate: 90 Mbit/s, committed-burst-size: 9000 B",
+    );
+    let by = |way: &str| {
+        let regenerated = format!("{way}: {{priority-regeneration: [3, 1, 2, 3, 4, 5, 6, 7]}}");
+        let ports = "ports: {s2: {}, s3: {}, b: {}}".replace(&format!("{way}: {{}}"), &regenerated);
+        let text = text
+            .replace(&plain, &keys.replace("type: bridge,", &format!("type: bridge, {ports},")))
+            .replace("[s2, s4]", "[s2, \"s4:s2\"]")
+            .replace("[s3, s4]", "[s3, \"s4:s3\"]")
+            .replace("[s4, b]", "[\"s4:b\", b]");
+        let (network, seen) = run(&text);
+        let limits = losses(&network, &bounds(&network)).at(StreamIndex(0), 0).len();
+        (limits, seen.streams[0].listeners[0].lost)
+    };
+    // The copy of the short way is first, and the one of the long way would be if the other failed.
+    assert_eq!(by("s2"), (1, Some(50)));
+    assert_eq!(by("s3"), (1, Some(0)));
+}
+
+/// What has no arrival curve is bounded by the meter behind its elimination, once for both ways.
+#[test]
+fn a_meter_behind_an_elimination_passes_one_burst() {
+    let text = two_ways("3 us", "reset-timeout: 20 ms, history-length: 8", "")
+        .replace("type: periodic, interval: 1 ms", "type: poisson, mean-interval: 1 ms")
+        .replace("    deadline: 50 ms\n", "")
+        .replace("  s1: {", "  c: {type: end-station}\n  s1: {")
+        .replace("[s4, b]}\n", "[s4, b]}\n  - {between: [c, s4]}\n")
+        .replace(
+            "streams:\n",
+            "streams:\n  - {name: y, talker: c, listeners: b, frame: 1000 B, traffic: {type: periodic, interval: 10 ms}}\n",
+        );
+    let (plain, keys) = filtered(
+        "s4",
+        ", flow-meter-ref: 1",
+        "committed-information-rate: 1 Mbit/s, committed-burst-size: 2012 B",
+    );
+    let (network, _) = run(&text.replace(&plain, &keys));
+    let bound = bounds(&network).streams[0].listeners[0].delay.clone().expect("a bound");
+    // Both lines of y, and before it two frames of x, of 1020 octets with their gaps.
+    let expected = Duration::from_ps((1_008 + 2 * 1_020 + 1_008) * 80_000);
+    assert_eq!(bound, expected);
 }

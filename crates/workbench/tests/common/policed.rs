@@ -1,7 +1,7 @@
 //! What is wrong with the stream filters of a run, by a reckoning of every frame that shares no code with the machine: tokens as fractions, lists
 //! edge by edge.
 //!
-//! Of bridges whose clock is true, that do not stop, and whose lists do not change.
+//! Of bridges whose clock is true and whose lists do not change, where no node stops and no cable is cut.
 
 use std::collections::BTreeMap;
 
@@ -32,6 +32,9 @@ impl Recorder for Seen {
 
 const BY_FILTERS: [DropReason; 4] =
     [DropReason::FilterMaxSdu, DropReason::StreamGateClosed, DropReason::IntervalOctets, DropReason::Red];
+
+const BEFORE_FILTERS: [DropReason; 3] =
+    [DropReason::BitError, DropReason::Eliminated, DropReason::IntegrityCheck];
 
 /// A gate, edge by edge.
 struct Gate {
@@ -220,7 +223,8 @@ impl<'n> Bridge<'n> {
 /// Bridges that are reckoned.
 fn is_plain(network: &Network, filters: &BridgeFilters) -> bool {
     let changes = network.events.iter().any(|event| match &event.action {
-        TimelineAction::StopNode(node) => *node == filters.node,
+        // Frames under way are lost.
+        TimelineAction::StopNode(_) | TimelineAction::CutCable(_) => true,
         TimelineAction::ChangeFilters(node, change) => {
             *node == filters.node && matches!(**change, FilterChange::List(..))
         }
@@ -245,7 +249,7 @@ pub(crate) fn misjudged(network: &Network) -> (Vec<String>, usize) {
     seen.sent.sort_by_key(|one| (one.received, link(one)));
     let sent: BTreeMap<(Frame, u32), &Transmission> =
         seen.sent.iter().map(|one| (((one.stream, one.number), one.hop), one)).collect();
-    let mut yellow: BTreeMap<Frame, bool> = BTreeMap::new();
+    let mut yellow: BTreeMap<(Frame, u32), bool> = BTreeMap::new();
     let mut events = network.events.iter().peekable();
     for one in seen.sent.iter().filter(|one| one.received.as_ps() <= end) {
         while let Some(event) = events.next_if(|event| event.at.as_ps() <= one.received.as_ps()) {
@@ -257,8 +261,14 @@ pub(crate) fn misjudged(network: &Network) -> (Vec<String>, usize) {
         let hop = &stream.hops[one.hop as usize];
         let to = &network.ports[network.links[link(one)].to.index()];
         let frame = (one.stream, one.number);
-        let came_yellow = hop.tagged.vlan && yellow.get(&frame).copied().unwrap_or(false);
-        yellow.insert(frame, came_yellow);
+        let before = hop.previous.and_then(|before| yellow.get(&(frame, before)).copied());
+        let came_yellow = hop.tagged.vlan && before.unwrap_or(false);
+        yellow.insert((frame, one.hop), came_yellow);
+        let dropped = seen.dropped.get(&(frame, one.hop));
+        // Damaged frames and eliminated copies find no filter.
+        if dropped.is_some_and(|reason| BEFORE_FILTERS.contains(reason)) {
+            continue;
+        }
         let Some(bridge) = bridges.get_mut(&to.node).filter(|_| stream.traffic != Traffic::Protocol) else {
             continue;
         };
@@ -271,13 +281,13 @@ pub(crate) fn misjudged(network: &Network) -> (Vec<String>, usize) {
         let Some(filter) = bridge.filters.filters.iter().position(is_of) else { continue };
         looked += 1;
         let expected = bridge.judge(filter, one, if hop.tagged.vlan { 20 } else { 16 }, came_yellow);
-        let dropped = seen.dropped.get(&(frame, one.hop)).filter(|reason| BY_FILTERS.contains(reason));
+        let dropped = dropped.filter(|reason| BY_FILTERS.contains(reason));
         let name =
             format!("frame {} of {} at {}", one.number, stream.name, network.nodes[to.node.index()].name);
         match (expected, dropped) {
             (Err(expected), Some(dropped)) if expected == *dropped => {}
             (Ok((internal, marked)), None) => {
-                yellow.insert(frame, marked);
+                yellow.insert((frame, one.hop), marked);
                 let behind =
                     stream.hops.iter().enumerate().filter(|(_, next)| next.previous == Some(one.hop));
                 for (place, next) in behind {

@@ -1,6 +1,8 @@
 //! Frame replication and elimination: the scenario fails without it, without one of its paths, and with the shortest history.
 
-use tautwire_workbench::{Network, Options, load_text, simulate};
+use tautwire_analysis::{losses, stated_failures};
+use tautwire_model::network::StreamIndex;
+use tautwire_workbench::{Duration, Network, Options, bounds, load_text, simulate, verify};
 
 const SCENARIO: &str = include_str!("../../../../scenarios/frame-replication.yaml");
 
@@ -39,4 +41,43 @@ fn orders_of_frame_replication() {
         delivered > created + 20,
         "{delivered} of {created}: match takes copies that cross for new frames"
     );
+}
+
+const POLICED: &str = include_str!("../../../../scenarios/policed-replication.yaml");
+
+/// Whether the policed orders are proven, and how many are lost.
+fn policed(text: &str) -> (bool, u64) {
+    let loaded = load_text("knock-out", text);
+    assert!(!loaded.has_errors(), "{:#?}\n{text}", loaded.diagnostics);
+    let network: Network = loaded.network.expect("no errors");
+    let (all, seen) = (bounds(&network), simulate(&network, &mut Options::default()));
+    assert_eq!(verify(&network, &all, &seen).contradictions, []);
+    let is_lossless =
+        !losses(&network, &all).may_be_lost(StreamIndex(0), 0) && stated_failures(&network)[0][0].is_empty();
+    let listener = &all.streams[0].listeners[0];
+    let in_time = listener.delay.as_ref().is_ok_and(|delay| *delay <= Duration::from_ms(2));
+    (in_time && is_lossless, seen.streams[0].listeners[0].lost.expect("counted"))
+}
+
+#[test]
+fn policing_and_replication_of_orders() {
+    assert_eq!(policed(POLICED), (true, 0));
+    let altered = |from: &str, to: &str| {
+        assert!(POLICED.contains(from), "{from}");
+        policed(&POLICED.replace(from, to))
+    };
+    // One path: it is cut, and its gate shuts.
+    let (frer, rest) =
+        (POLICED.find("    frer:").expect("keys"), POLICED.find("  - name: measurements").expect("a stream"));
+    let alone = format!("{}    route: [s1, s2, s4]\n{}", &POLICED[..frer], &POLICED[rest..]);
+    let loaded = load_text("knock-out", &alone);
+    let network = loaded.network.expect("no errors");
+    let seen = simulate(&network, &mut Options::default());
+    assert!(seen.streams[0].delivered * 3 < seen.streams[0].created * 2, "{}", seen.streams[0].delivered);
+    // The meter behind the elimination, with a bucket for one path alone.
+    let (is_proven, lost) = altered("committed-burst-size: 1600 B", "committed-burst-size: 460 B");
+    assert!(!is_proven && lost > 0, "{lost} lost by a bucket that forgets the gap of copies");
+    // The sensor without its meter.
+    let (is_proven, _) = altered(", flow-meter-ref: 2}", "}");
+    assert!(!is_proven, "nothing bounds what the sensor sends");
 }

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 
 use tautwire_analysis::{Bounds, PlantedFault, bounds_with_fault, losses, stated_failures, taken_twice};
 use tautwire_core::fault;
-use tautwire_generate::{cases, random_replication, seeds};
+use tautwire_generate::{cases, random_policed_replication, random_replication, seeds};
 use tautwire_model::network::{StreamIndex, Traffic};
 use tautwire_sim::{Observation, Recorder, RecoveryObservation, SimTime};
 use tautwire_units::Duration;
 use tautwire_workbench::{Network, Options, bounds, simulate_with};
 
-use crate::common::{bounded, contradictions, described};
+use crate::common::{bounded, contradictions, described, misjudged, run, untold_losses};
 
 /// When each frame of a stream came to a listener: number and time.
 #[derive(Default)]
@@ -100,8 +100,11 @@ fn silent(
     let delay = *all.streams[number].listeners[end].delay.as_ref().ok()?;
     let recoveries = &stream.replication.as_deref()?.recoveries;
     let timeouts = recoveries.iter().filter_map(|one| one.sequence?.reset_timeout).map(Duration::as_ps);
-    // An individual function may keep a path shut that lost too much.
-    if recoveries.iter().any(|one| one.individual.is_some()) || !arrivals.iter().any(|one| one.1 > 0) {
+    // An individual function may keep a path shut that lost too much, and so may a filter.
+    if !network.stream_filters.is_empty()
+        || recoveries.iter().any(|one| one.individual.is_some())
+        || !arrivals.iter().any(|one| one.1 > 0)
+    {
         return None;
     }
     let failed = match &network.events[..] {
@@ -158,6 +161,34 @@ fn copies_keep_to_their_bounds() {
 }
 
 #[test]
+fn policed_copies_keep_to_their_bounds() {
+    let (seeds, mut safe, mut looked) = (seeds(200), 0, 0);
+    for seed in &seeds {
+        let text = random_policed_replication(*seed);
+        let network = described(&text);
+        let all = bounds(&network);
+        let mut found = faults(&network, &all);
+        let (untold, ..) = untold_losses(&network, &all, &run(&network));
+        let lost = losses(&network, &all);
+        let copied = network.streams.iter().enumerate().filter(|(_, stream)| stream.replication.is_some());
+        let ends =
+            copied.flat_map(|(number, stream)| (0..stream.listeners.len()).map(move |end| (number, end)));
+        let is_safe = |(number, end): &(usize, usize)| {
+            let is_bounded = all.streams[*number].listeners[*end].delay.is_ok();
+            is_bounded && !lost.may_be_lost(StreamIndex::at(*number), *end)
+        };
+        let proven = ends.filter(is_safe).count();
+        let (misjudged, judged) = misjudged(&network);
+        found.extend(untold);
+        found.extend(misjudged);
+        assert!(found.is_empty(), "TAUTWIRE_SEED={seed}: {:#?}\n{text}", &found[..found.len().min(5)]);
+        (safe, looked) = (safe + proven, looked + judged);
+    }
+    let enough = seeds.len() < 20 || safe * 2 > seeds.len() && looked > 20 * seeds.len();
+    assert!(enough, "{safe} safe listeners and {looked} frames in {} networks", seeds.len());
+}
+
+#[test]
 fn faults_of_copies_are_found() {
     for planted in fault::PlantedFault::OF_FRER {
         let found = (0..cases(400)).find(|seed| {
@@ -175,4 +206,10 @@ fn faults_of_copies_are_found() {
         !faults(&network, &bounds_with_fault(&network, Some(PlantedFault::GapOfCopiesForgotten))).is_empty()
     });
     assert!(found.is_some(), "bounds without the gap of copies");
+    let forgotten = |seed: &u64| {
+        let network = described(&random_policed_replication(*seed));
+        let all = bounds_with_fault(&network, Some(PlantedFault::MeteredGapForgotten));
+        !untold_losses(&network, &all, &run(&network)).0.is_empty()
+    };
+    assert!((0..cases(4_000)).any(|seed| forgotten(&seed)), "meters without the gap of copies");
 }
