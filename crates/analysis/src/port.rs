@@ -157,6 +157,11 @@ pub(crate) fn assess(
     let (higher, higher_reason) = (&here.offered, here.reason);
     let served = port.served.as_deref().filter(|served| !served.taken.is_empty());
     let with_served = served.map(|served| higher.plus_curve(&served.taken_of(class)));
+    // What a service takes it also takes of a frame that has begun.
+    let pushes = pushes.map(|pushes| match served {
+        Some(served) => Above { offered: pushes.offered.plus_curve(&served.taken_of(class)), ..pushes },
+        None => pushes,
+    });
     let higher = with_served.as_ref().unwrap_or(higher);
     let windows = windows.map(|windows| &windows.classes[class]);
     if let Some(windows) = windows {

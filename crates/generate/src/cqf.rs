@@ -35,19 +35,24 @@ pub fn random_cycles(seed: u64) -> String {
     let base = *dice.one_of(&[0, 0, 1_000_000]);
     let bridges = dice.between(1, 4);
     let cycles = Cycles { rate, cycle, base, dead: needed + extra, precision: spread, bridges };
+    let mut others = Dice::new(seed ^ 0x6371_6670);
+    let merge = if others.chance(30) { Some(merge_sublayer(&mut others)) } else { None };
     let mut text = format!("name: cycles-{seed}\nnetwork-control: none\nvlans: {{1: {{tagged: all}}}}\n");
     let _ = writeln!(
         text,
         "devices: {{switch: {{stages: [{{name: forwarding, position: processing, latency: {{min: 0 ns, max: {forwarding} ns}}}}]}}}}"
     );
-    let _ =
-        writeln!(text, "defaults: {{rate: {rate} Mbit/s, traffic-class-table: identity, device: switch}}");
+    let _ = writeln!(
+        text,
+        "defaults: {{rate: {rate} Mbit/s, traffic-class-table: identity, device: switch{}}}",
+        merge.as_deref().unwrap_or_default()
+    );
     write_section(&mut text, &mut dice, &cycles, extra > 0);
     let (pairs, lower) = (dice.between(1, 6), dice.between(0, 2));
     let line = format!("length: {length} m, phy-delay: {{min: 0 ns, max: {phy} ns}}");
     write_nodes(&mut text, &mut dice, &cycles, (pairs, lower), &line);
     text.push_str("streams:\n");
-    text.push_str(&streams(&mut dice, &cycles, pairs, lower));
+    text.push_str(&streams(&mut dice, &cycles, (pairs, lower), merge.is_some()));
     text.push_str("run: {duration: 30 ms}\n");
     text
 }
@@ -93,7 +98,17 @@ fn clock(dice: &mut Dice, cycles: &Cycles) -> String {
     format!("clock: {{offset: {} ns}}", dice.between(0, cycles.precision))
 }
 
-fn streams(dice: &mut Dice, cycles: &Cycles, pairs: u64, lower: u64) -> String {
+/// Frame preemption of all ports, with every lower class preemptable.
+fn merge_sublayer(dice: &mut Dice) -> String {
+    let table: Vec<String> = (0..5).map(|priority| format!("priority{priority}: preemptable")).collect();
+    let size = dice.between(0, 3);
+    format!(
+        ", frame-preemption-parameters: {{frame-preemption-status-table: {{{}}}, add-frag-size: {size}}}",
+        table.join(", ")
+    )
+}
+
+fn streams(dice: &mut Dice, cycles: &Cycles, (pairs, lower): (u64, u64), are_cut: bool) -> String {
     let mut text = String::new();
     // Octets of the wire in half a cycle.
     let all = cycles.cycle * cycles.rate / 16_000;
@@ -126,12 +141,16 @@ fn streams(dice: &mut Dice, cycles: &Cycles, pairs: u64, lower: u64) -> String {
              interval: {interval} ns, burst: {burst}, offset: {offset} ns, jitter: {jitter} ns}}}}"
         );
     }
-    // A lower frame takes a fifth of a cycle at most.
-    let most = (all * 2 / 5).saturating_sub(OVERHEAD).clamp(46, 1_500);
+    // A lower frame takes a fifth of a cycle at most, or is cut.
+    let most = if are_cut { 1_500 } else { (all * 2 / 5).saturating_sub(OVERHEAD).clamp(46, 1_500) };
     for number in 0..lower {
         let listener = dice.between(0, pairs - 1);
         let payload = dice.between(46, most);
-        let interval = dice.between(cycles.cycle / 2, cycles.cycle * 2);
+        let interval = if are_cut {
+            (payload + OVERHEAD) * 8_000 / cycles.rate * dice.between(5, 12)
+        } else {
+            dice.between(cycles.cycle / 2, cycles.cycle * 2)
+        };
         let _ = writeln!(
             text,
             "  - {{name: g{number}, talker: c{number}, listeners: b{listener}, priority: {}, payload: {payload} B, traffic: {{type: periodic, \

@@ -2,7 +2,7 @@
 //!
 //! The check of a description ensures that a talker hands over its frames and sends them within a cycle less dead time, that every
 //! bridge receives and queues a frame in the cycle in which it was sent, and that all frames of a cycle leave before the dead time of the
-//! next one (`tautwire_model::cqf`). So the place of a frame is known, but for the place within a cycle: of cycle time T and dead time DT,
+//! next one (`tautwire_model::cqf`), behind a lower frame or, with frame preemption, what of it is not cut. So the place of a frame is known, but for the place within a cycle: of cycle time T and dead time DT,
 //! handed over in cycle k it is sent by the n-th bridge between (k + n) T and (k + n + 1) T - DT. Clocks run alike, so the difference of two
 //! readings is that of their offsets. Nothing depends on other streams. Cycles of clocks that gPTP corrects have no bound.
 
@@ -18,6 +18,7 @@ use crate::clock::PS_PER_S;
 use crate::curve::{Curve, Line, MICRO};
 use crate::loss::{Limit, LimitKind, LimitPlace, Overflow, Whose};
 use crate::plan::{Entry, NONE, Plan, signed};
+use crate::preemption::precedence;
 use crate::result::{ClassBounds, Method};
 use crate::service::{Carried, Served, Service, ServiceKind, Terms, Words};
 
@@ -68,14 +69,22 @@ impl Service for Cyclic<'_> {
             carried[class] = Some(ClassBounds { used: load.frames > 0, backlog, ..ClassBounds::default() });
         }
         // A window meets at most one cycle more than it is long, and a part of another.
-        let bits = u128::from(load.wire_bits);
-        let rate = (bits * PS_PER_S).div_ceil(u128::from(self.settings.cycle_time.as_ps()));
-        let line = Line { burst: 2 * bits * MICRO, rate: u64::try_from(rate).unwrap_or(u64::MAX) };
+        let line = |bits: u64| {
+            let rate = (u128::from(bits) * PS_PER_S).div_ceil(u128::from(self.settings.cycle_time.as_ps()));
+            Line { burst: 2 * u128::from(bits) * MICRO, rate: u64::try_from(rate).unwrap_or(u64::MAX) }
+        };
+        let merge = plan.network.preemption_config(PortIndex(port)).map(|config| precedence(plan, &config));
+        // Each of its frames may cut a lower one.
+        let costs = |class: usize| match &merge {
+            Some(merge) if merge.is_cut(class) => load.wire_bits + load.frames * merge.cut_bits,
+            _ => load.wire_bits,
+        };
         let least = classes[0].min(classes[1]);
         #[cfg(feature = "planted-faults")]
         let least = if plan.fault == Some(crate::PlantedFault::CyclicFramesForgotten) { 0 } else { least };
         let taken = std::array::from_fn(|class| {
-            if class < least && bits > 0 { Curve::least_of([line]) } else { Curve::zero() }
+            let is_taken = class < least && load.frames > 0;
+            if is_taken { Curve::least_of([line(costs(class))]) } else { Curve::zero() }
         });
         Some(Served { carried, taken: vec![("cyclic frames", taken)], ..Served::default() })
     }

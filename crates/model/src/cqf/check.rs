@@ -2,7 +2,7 @@
 //!
 //! - Dead time: the last bit of a cycle, behind cable, PHYs and stages, is queued before the next cycle begins, by any two clocks.
 //! - Begin: no bit that is sent at the start of a cycle is received before it, by any two clocks.
-//! - Load: all frames of a cycle, behind one lower frame, leave before the dead time.
+//! - Load: all frames of a cycle, behind one lower frame or what of it is not cut, leave before the dead time.
 //! - Talkers hand over their frames so that they leave within the same cycle, and not before the first one.
 //!
 //! Each port and stream is reported once for each kind of fault.
@@ -19,6 +19,7 @@ use crate::network::{
     DeviceModel, Hop, NodeIndex, NodeKind, Port, PortIndex, SelectionAlgorithm, StagePosition, Stream,
     StreamIndex, Switching, TieRule, TimelineAction, Traffic,
 };
+use crate::preemption::is_verified;
 use crate::resolve::Resolved;
 use crate::text::faults::Faults;
 use crate::text::tree::{Node, Place};
@@ -99,8 +100,6 @@ impl Check<'_, '_, '_> {
                 "queues of its own for each reception port"
             } else if has(|port| port.shared_buffer.is_some()) {
                 "a shared buffer"
-            } else if has(|port| port.preemptable_classes() != 0) {
-                "frame preemption"
             } else {
                 continue;
             };
@@ -249,8 +248,12 @@ impl Check<'_, '_, '_> {
             settings.classes[class.index()].selection.algorithm() == SelectionAlgorithm::StrictPriority
         };
         let lower = self.others_at(port, *classes.iter().min().expect("a stream"));
-        let what = if settings.gates.is_some() || settings.preemptable_classes() != 0 {
-            "has gates or frame preemption"
+        let is_cut =
+            |class: &tautwire_core::TrafficClass| settings.preemptable_classes() >> class.number() & 1 == 1;
+        let what = if settings.gates.is_some() {
+            "has gates"
+        } else if classes.iter().any(is_cut) {
+            "lets others cut them"
         } else if !host.stacks.stacks.is_empty() || host.is_class_blind {
             "has protocol stacks, or one queue for all classes"
         } else if !classes.iter().all(is_plain) {
@@ -295,28 +298,42 @@ impl Check<'_, '_, '_> {
         }
     }
 
-    /// The largest frame of streams that are not cyclic at a port, and of network control; none if one is not below a class.
+    /// For how many octets of the line streams that are not cyclic keep cyclic ones off at a port at most, and network control: a frame, or what of it is not
+    /// cut; none if one is not below a class.
     fn others_at(&self, port: PortIndex, class: tautwire_core::TrafficClass) -> Option<Bytes> {
         let listed = self.of.streams.list.iter().map(|draft| &draft.stream).enumerate();
         let listed = listed.filter(|(number, _)| !self.cyclic.streams.contains(&StreamIndex::at(*number)));
         let all = listed.map(|(_, stream)| stream).chain(&self.of.streams.protocol);
-        let mut largest = Bytes::ZERO;
+        let settings = &self.of.topology.ports[port.index()];
+        // Where the other end takes no fragments, frames are whole.
+        let cut = settings
+            .preemption
+            .filter(|_| is_verified(&self.of.topology.ports, &self.of.topology.links, port));
+        let on_line = |frame: Bytes, class: tautwire_core::TrafficClass| {
+            let is_cut = settings.preemptable_classes() >> class.number() & 1 == 1;
+            let whole = frame + Bytes::MEDIA_OVERHEAD;
+            let part = cut.filter(|_| is_cut).map(|stated| {
+                Bytes::new(stated.add_frag_size.blocking(u32::try_from(frame.get()).unwrap_or(u32::MAX)))
+            });
+            part.map_or(whole, |part| part.min(whole))
+        };
+        let mut most = Bytes::ZERO;
         for stream in all {
             for hop in stream.hops.iter().filter(|hop| hop.port == port) {
                 if hop.class >= class {
                     return None;
                 }
-                largest = largest.max(frame_length(stream.payload_max, hop.tagged));
+                most = most.max(on_line(frame_length(stream.payload_max, hop.tagged), hop.class));
             }
         }
         if let Some(control) = &self.of.network_control {
-            let own = self.of.topology.ports[port.index()].class_table.class_of(control.priority, true);
+            let own = settings.class_table.class_of(control.priority, true);
             if own >= class {
                 return None;
             }
-            largest = largest.max(control.frame_max);
+            most = most.max(on_line(control.frame_max, own));
         }
-        Some(largest)
+        Some(most)
     }
 
     /// Lines and load.
@@ -377,12 +394,15 @@ impl Check<'_, '_, '_> {
             settings.classes[class.index()].selection.algorithm() == SelectionAlgorithm::StrictPriority
         };
         let lower = self.others_at(port, classes[0].min(classes[1]));
+        let preemptable = settings.preemptable_classes();
         let what = if classes[0] == classes[1] {
             "both priorities have one class"
         } else if !classes.iter().all(plain) {
             "a class of them has another selection than strict priority"
         } else if hops.iter().any(|(_, hop)| !classes.contains(&hop.class)) {
             "frames of cyclic streams come with another priority"
+        } else if classes.iter().any(|class| preemptable >> class.number() & 1 == 1) {
+            "they are preemptable"
         } else if lower.is_none() {
             "other frames use their classes, or go before them"
         } else {
@@ -390,7 +410,7 @@ impl Check<'_, '_, '_> {
         };
         if !what.is_empty() {
             let message = format!("at {name} {what}");
-            let help = "give the two priorities the highest classes, of their own, at every port";
+            let help = "give the two priorities the highest classes, of their own and express, at every port";
             faults.error(codes::CYCLIC, place, message, help);
             return;
         }
@@ -421,9 +441,8 @@ pub(super) fn reading(offsets: impl Iterator<Item = i64> + Clone, node: NodeInde
     Duration::from_ps(own.abs_diff(least))
 }
 
-/// From the start of the line's time to the last bit of so many octets on the wire, behind a lower frame.
+/// From the start of the line's time to the last bit of so many octets on the wire, behind those of a lower frame.
 fn line_time(rate: BitRate, lower: Bytes, wire: Bytes) -> Duration {
-    let lower = if lower == Bytes::ZERO { lower } else { lower + Bytes::MEDIA_OVERHEAD };
     let octets = (lower.get() + wire.get()).saturating_sub(GAP);
     rate.duration_ceil(Bytes::new(octets).bits())
 }

@@ -15,7 +15,7 @@ use tautwire_core::preemption::PreemptionConfig;
 use tautwire_units::{Bytes, Duration};
 
 use crate::blocks::Block;
-use crate::network::{Network, Port, PortIndex};
+use crate::network::{Link, Network, Port, PortIndex};
 
 /// What the description's stages know of it.
 pub(crate) static BLOCK: Block = Block {
@@ -76,21 +76,21 @@ impl Port {
     }
 }
 
+/// Whether the other end of a port's link takes fragments, or is not asked.
+pub(crate) fn is_verified(ports: &[Port], links: &[Link], port: PortIndex) -> bool {
+    let settings = &ports[port.index()];
+    let disabled = settings.preemption.is_some_and(|stated| stated.verify_disabled);
+    let Some(ends) = settings.links else { return false };
+    let peer = &ports[links[ends.egress.index()].to.index()];
+    disabled || peer.preemption.is_none_or(|stated| stated.supported)
+}
+
 impl Network {
     /// Bit *n*: frames of class *n* of a port may be cut. None if the port preempts nothing, or its link does not let it.
     #[must_use]
     pub fn preemptable(&self, port: PortIndex) -> u8 {
         let classes = self.ports[port.index()].preemptable_classes();
-        if classes != 0 && self.is_verified(port) { classes } else { 0 }
-    }
-
-    /// Whether the other end of a port's link takes fragments, or is not asked.
-    fn is_verified(&self, port: PortIndex) -> bool {
-        let settings = &self.ports[port.index()];
-        let disabled = settings.preemption.is_some_and(|stated| stated.verify_disabled);
-        let Some(links) = settings.links else { return false };
-        let peer = &self.ports[self.links[links.egress.index()].to.index()];
-        disabled || peer.preemption.is_none_or(|stated| stated.supported)
+        if classes != 0 && is_verified(&self.ports, &self.links, port) { classes } else { 0 }
     }
 
     /// Whether any port may cut frames.

@@ -18,3 +18,13 @@ fn the_cycles_of_the_sensors() {
     let without = format!("{}{}", &text[..section], &text[end..]);
     assert!(least(&without) * 2 < least(text), "without cycles a frame may come early");
 }
+
+/// With frames that cannot be cut a cycle has no room for the others.
+#[test]
+fn the_cut_frames_behind_which_cycles_fit() {
+    let text = include_str!("../../../../scenarios/cyclic-preemption.yaml");
+    assert_eq!(answers(text), (true, true), "what of a picture is not cut leaves room");
+    let whole = super::load_text("whole", &text.replace("priority1: preemptable", "priority1: express"));
+    let refused = whole.diagnostics.iter().any(|one| one.code == "cyclic::load");
+    assert!(refused && whole.network.is_none(), "{:#?}", whole.diagnostics);
+}
