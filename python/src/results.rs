@@ -170,26 +170,25 @@ fn accuracy(method: &str) -> PyResult<Accuracy> {
     }
 }
 
-/// A run, and bounds beside it if asked for; with so many runs of an adversary for each listener, if there is a number.
+/// A run, and its bounds if their method is given; with so many runs of an adversary for each listener, if there is a number.
 #[pyfunction]
-#[pyo3(signature = (network, *, seed=None, duration=None, frames=None, with_bounds=false, adversary=None, method="fast"))]
+#[pyo3(signature = (network, *, seed=None, duration=None, frames=None, bounds=None, adversary=None))]
 pub(crate) fn simulate(
     py: Python<'_>,
     network: &CoreNetwork,
     seed: Option<u64>,
     duration: Option<&str>,
     frames: Option<Vec<String>>,
-    with_bounds: bool,
+    bounds: Option<&str>,
     adversary: Option<u64>,
-    method: &str,
 ) -> PyResult<Results> {
-    let accuracy = accuracy(method)?;
+    let accuracy = bounds.map(accuracy).transpose()?;
     let duration = duration.map(str::parse::<Duration>).transpose();
     let duration = duration.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let chosen = frames.map(|names| chosen(&network.network, &names)).transpose()?;
     Ok(py.detach(|| {
         let bounds = |seen: &Observation| {
-            with_bounds.then(|| tautwire_workbench::bounds_in_run_by(&network.network, seen, accuracy))
+            accuracy.map(|by| tautwire_workbench::bounds_in_run_by(&network.network, seen, by))
         };
         let mut options = Options { seed, duration, ..Options::default() };
         let results = match chosen {

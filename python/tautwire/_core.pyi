@@ -109,9 +109,8 @@ def simulate(
     seed: int | None = None,
     duration: str | None = None,
     frames: list[str] | None = None,
-    with_bounds: bool = False,
+    bounds: str | None = None,
     adversary: int | None = None,
-    method: str = "fast",
 ) -> Results: ...
 def plan_slots(network: CoreNetwork, *, cycle: str | None = None, shortest: bool = False) -> str: ...
 def tune(

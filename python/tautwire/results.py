@@ -432,7 +432,7 @@ def simulate(
     [0, 1000000000]
     """
     network = network_of(source)
-    return Observation(_run(network.core(), seed, duration, frames, with_bounds=False))
+    return Observation(_run(network.core(), seed, duration, frames))
 
 
 def verify(
@@ -477,7 +477,7 @@ def verify(
     True
     """
     runs = None if adversary is False else 0 if adversary is True else adversary
-    found = _run(network_of(source).core(), seed, duration, False, with_bounds=True, adversary=runs, method=method)
+    found = _run(network_of(source).core(), seed, duration, False, bounds=method, adversary=runs)
     return Verification(found)
 
 
@@ -487,9 +487,8 @@ def _run(
     duration: str | None,
     frames: bool | Iterable[str],
     *,
-    with_bounds: bool,
+    bounds: Method | None = None,
     adversary: int | None = None,
-    method: Method = "fast",
 ) -> _core.Results:
     names = _streams(core, frames)
     return _core.simulate(
@@ -497,9 +496,8 @@ def _run(
         seed=seed,
         duration=duration,
         frames=names,
-        with_bounds=with_bounds,
+        bounds=bounds,
         adversary=adversary,
-        method=method,
     )
 
 

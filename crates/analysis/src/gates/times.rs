@@ -253,10 +253,10 @@ impl Times {
             let end = if part.1 == ENDLESS.1 { part.1 } else { end };
             Some((begin.max(from), end.min(to))).filter(|(begin, end)| begin < end)
         });
-        let between = merged(parts.collect());
-        let first = repeated(&changed.first, early);
-        let changed = Changed { first, from, to, between, ..(**changed).clone() };
-        Self { changed: Some(Box::new(changed)), last: repeated(&self.last, late) }
+        let mut repeats = changed.clone();
+        (repeats.first, repeats.from, repeats.to) = (repeated(&changed.first, early), from, to);
+        repeats.between = merged(parts.collect());
+        Self { changed: Some(repeats), last: repeated(&self.last, late) }
     }
 
     /// Each part longer by so much before and behind it.
