@@ -129,6 +129,11 @@ fn what_is_not_known_is_told() {
         ("a: {type: end-station}", "a: {type: end-station, clock: {tolerance: 1 ppm}}", "not true"),
         ("interval: 500 us, offset", "interval: 499999 ns, offset", "common multiple"),
         ("run:", "events: [{at: 1 ms, stop-stream: order}]\nrun:", "stops"),
+        (
+            "identity}",
+            "identity, frame-preemption-parameters: {frame-preemption-status-table: {priority0: preemptable}}}",
+            "by curves, frames may be cut there",
+        ),
     ] {
         let changed = plain.replacen(from, to, 1);
         assert_ne!(changed, plain, "{from}");

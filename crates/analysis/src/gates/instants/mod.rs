@@ -310,14 +310,15 @@ impl<'a, 'network> Instants<'a, 'network> {
         let name = format!("{}.{}", plan.network.nodes[port.node.index()].name, port.name);
         let Some(line) = self.lines[entry.port as usize].as_ref().filter(|_| worst.start.latest != UNKNOWN)
         else {
-            let gated = plan
-                .network
-                .gates(PortIndex(entry.port))
-                .map(|_| "its gates do not stand at known instants, or ");
-            return Some(format!(
-                "port {name}: by curves, {}another time than true time goes there",
-                gated.unwrap_or("")
-            ));
+            let (network, at) = (plan.network, PortIndex(entry.port));
+            let why = if network.preemptable(at) != 0 {
+                "frames may be cut there"
+            } else if network.gates(at).is_some() {
+                "its gates do not stand at known instants, or another time than true time goes there"
+            } else {
+                "another time than true time goes there"
+            };
+            return Some(format!("port {name}: by curves, {why}"));
         };
         let behind = |instant: u64| Duration::from_ps(instant.saturating_sub(worst.released.earliest));
         let span = format!("{} to {}", behind(worst.start.earliest), behind(worst.start.latest));
