@@ -6,10 +6,14 @@
 
 mod aerospace;
 mod audio_video;
+mod clocks;
 mod in_vehicle;
 mod industrial;
+mod look;
+mod parts;
 mod paths;
 mod requirement;
+mod sr_classes;
 
 use serde_json::json;
 use tautwire_model::{Diagnostic, Label, Loaded, Network, Places, Severity};
