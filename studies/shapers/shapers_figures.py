@@ -12,6 +12,9 @@ from shapers_fields import FIELDS
 matplotlib.use("agg")
 from matplotlib import pyplot as plt
 
+# The same figure is the same file.
+plt.rcParams["svg.hashsalt"] = "shapers"
+
 COLOURS = {"control": "#c0392b", "sensor": "#1f5fa8", "service": "#8e44ad"}
 
 
