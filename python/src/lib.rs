@@ -5,12 +5,14 @@
 //! describes this module.
 
 mod admission;
+mod diff;
 mod explain;
 mod frames;
 mod machines;
 mod network;
 mod results;
 mod slots;
+mod study;
 mod table;
 mod tune;
 
@@ -28,6 +30,8 @@ mod _core {
     #[pymodule_export]
     use super::admission::CoreAdmission;
     #[pymodule_export]
+    use super::diff::diff;
+    #[pymodule_export]
     use super::machines::{AtsBank, ClockServo, CreditShaper};
     #[pymodule_export]
     use super::network::{CoreNetwork, check_profile, load, load_text};
@@ -37,6 +41,8 @@ mod _core {
     use super::run_command;
     #[pymodule_export]
     use super::slots::plan_slots;
+    #[pymodule_export]
+    use super::study::{plain_document, read_rows, version, with_values, write_rows};
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]

@@ -105,6 +105,12 @@ impl CoreNetwork {
         &self.text
     }
 
+    /// The description's own text, without that of files that it names.
+    #[getter]
+    fn own_text(&self) -> &str {
+        &self.source.1
+    }
+
     /// The description's own text as plain values, JSON.
     fn document(&self) -> String {
         tautwire_model::document(&self.source.1).to_string()

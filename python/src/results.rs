@@ -56,7 +56,7 @@ impl Results {
     }
 
     /// What a run folder of it holds.
-    fn folder(&self) -> RunFolder {
+    pub(crate) fn folder(&self) -> RunFolder {
         let command = match (&self.bounds, &self.observation) {
             (Some(_), Some(_)) => "verify",
             (None, Some(_)) => "simulate",

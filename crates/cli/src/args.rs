@@ -14,12 +14,16 @@ use tautwire_workbench::{ADVERSARY_RUNS, Accuracy, Duration};
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+    /// Print nothing but faults; the exit code gives the result
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
 }
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0  every requirement is met
-  1  a deadline is missed or not proven, frames may be lost, or a request is refused
+  1  a deadline is missed or not proven, frames may be lost, or a request is refused;
+     of `diff`: something differs
   2  wrong input or usage
   3  failure: a file cannot be written, or a fault of the program
   4  an observation exceeds a bound: a fault of the program
@@ -29,7 +33,10 @@ terminal; NO_COLOR=1 turns colours off.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Find every fault in a description, with file, line and a remedy
+    /// Write a first description from a template
+    #[command(after_help = NEW_HELP)]
+    New(New),
+    /// Find every fault in descriptions, with file, line and a remedy
     #[command(after_help = CHECK_HELP)]
     Check(Check),
     /// Prove worst-case delay, jitter and backlog per stream and per hop
@@ -60,6 +67,12 @@ pub(crate) enum Command {
     /// Write a run as one self-contained HTML file
     #[command(after_help = REPORT_HELP)]
     Report(Report),
+    /// Show what differs between two results or two descriptions
+    #[command(after_help = DIFF_HELP)]
+    Diff(Diff),
+    /// Run many tasks over parameters and seeds, and go on where they were stopped
+    #[command(after_help = STUDY_HELP)]
+    Study(Study),
     /// Print the JSON Schema of the description or of the summary
     #[command(after_help = SCHEMA_HELP)]
     Schema(Schema),
@@ -68,11 +81,49 @@ pub(crate) enum Command {
     Completions(Completions),
 }
 
+const NEW_HELP: &str = "\
+Examples:
+  tautwire new
+  tautwire new factory-cell cell.yaml && tautwire verify cell.yaml
+  tautwire new audio --name studio | tautwire bounds -
+
+Without a template the templates are listed. A file that is there is never overwritten.
+
+Exit codes: 0 written, 2 no such template, or the file is there, 3 failure.";
+
+#[derive(Debug, Args)]
+pub(crate) struct New {
+    /// Template
+    #[arg(value_enum)]
+    pub(crate) template: Option<Template>,
+    /// File to write [default: stdout]
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// Name of the network [default: the file's, or the template's]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+}
+
+/// What a first description is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Template {
+    /// A car: two zones, a computer, a camera, control loops, audio
+    AutomotiveZone,
+    /// A factory: a controller, drives and sensors in a line of switches, a camera
+    FactoryCell,
+    /// An aircraft: virtual links with their gaps over two switches
+    Avionics,
+    /// A stage: audio and video under credit-based shapers
+    Audio,
+}
+
 const CHECK_HELP: &str = "\
 Examples:
   tautwire check scenarios/in-vehicle.yaml
   tautwire check scenarios/in-vehicle.yaml --json | jq '.diagnostics[].message'
   tautwire check scenarios/avb.yaml --profile 802.1BA
+  tautwire check --quiet scenarios/*.yaml || echo 'some have errors'
+  tautwire new audio | tautwire check -
 
 A breach of a profile's rule is an error, with the rule and its source. The table lists all rules:
 kept, broken, not applicable, and unknown where no public text states them.
@@ -81,8 +132,12 @@ Exit codes: 0 no errors (warnings are shown), 2 errors or an unreadable file, 3 
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
-    #[command(flatten)]
-    pub(crate) input: Input,
+    /// Descriptions of networks (YAML); `-` is stdin
+    #[arg(value_name = "NETWORK", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Print the result as JSON, for several files as a list
+    #[arg(long)]
+    pub(crate) json: bool,
     /// Also check the rules of this TSN profile, as far as public texts state them
     #[arg(long, value_name = "PROFILE", value_parser = PROFILE_NAMES, ignore_case = true)]
     pub(crate) profile: Option<String>,
@@ -93,7 +148,7 @@ const PROFILE_NAMES: [&str; 4] = ["802.1BA", "802.1DG", "60802", "802.1DP"];
 /// What every subcommand on a network takes.
 #[derive(Debug, Args)]
 pub(crate) struct Input {
-    /// Description of the network (YAML)
+    /// Description of the network (YAML); `-` is stdin
     #[arg(value_name = "NETWORK")]
     pub(crate) path: PathBuf,
     /// Print the result as JSON
@@ -474,6 +529,54 @@ pub(crate) struct Report {
     /// Print the path of the report as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+const DIFF_HELP: &str = "\
+Examples:
+  tautwire diff runs/before runs/after
+  tautwire diff first.yaml second.yaml
+  tautwire diff runs/first-1 first.yaml --json | jq '.listeners[].change'
+
+Compared are the values of the descriptions, and for each stream at each listener verdict, deadline,
+bound, delays and losses. The most important rows come first: worse verdicts, then what is there on
+one side alone, better verdicts, losses, bounds, delays. Two descriptions are verified as `verify`
+does. A description next to a folder is computed with the parts, the seed and the time of that run.
+
+Exit codes: 0 nothing differs, 1 something differs, 2 wrong input, 3 failure.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Diff {
+    /// Folder of a run, or a description
+    #[arg(value_name = "BEFORE")]
+    pub(crate) before: PathBuf,
+    /// Folder of a run, or a description
+    #[arg(value_name = "AFTER")]
+    pub(crate) after: PathBuf,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const STUDY_HELP: &str = "\
+Examples:
+  tautwire study load.yaml
+  tautwire study load.yaml --executor dask --cluster tcp://head:8786
+  tautwire study load.results
+  tautwire study load.results --repeat 17
+
+A study file names a description, the values of it that are varied, and the seeds. Rows are written
+to Parquet files piece by piece. The same command goes on where it was stopped, and counts no task
+twice. Options: `--out FOLDER`, `--executor serial|processes|dask|ray`, `--workers N`, `--cluster
+ADDRESS`, `--share I/N`, `--anew`, `--repeat TASK`, `--quiet`, `--json`. It needs the Python package.
+
+Exit codes: 0 all tasks are done, 1 some failed, 2 wrong input, 3 failure.";
+
+/// What the Python package reads.
+#[derive(Debug, Args)]
+pub(crate) struct Study {
+    /// Study file (YAML) or folder of a study, and options
+    #[arg(value_name = "STUDY", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) arguments: Vec<String>,
 }
 
 const SCHEMA_HELP: &str = "\

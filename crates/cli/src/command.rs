@@ -5,17 +5,22 @@ mod admit_socket;
 mod bounds;
 mod check;
 mod completions;
+mod diff;
 #[cfg(target_os = "linux")]
 mod live;
+mod new;
 mod plan;
 mod report;
 mod run;
 mod schedule;
 mod schedule_gates;
 mod schema;
+mod study;
 mod tune;
 
+use std::io;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use tautwire_workbench::table::{self, TableOptions};
 use tautwire_workbench::{Loaded, Network, Scenario, StreamIndex, Summary, Verdict};
@@ -32,6 +37,7 @@ use crate::{diagnostics, nearest, output};
 /// Runs a subcommand.
 pub(crate) fn run(command: &Command) -> Exit {
     let ended = match command {
+        Command::New(arguments) => new::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Bounds(arguments) => bounds::run(arguments),
         Command::Simulate(arguments) => run::simulate(arguments),
@@ -43,10 +49,19 @@ pub(crate) fn run(command: &Command) -> Exit {
         Command::Plan(arguments) => plan::run(arguments),
         Command::Tune(arguments) => tune::run(arguments),
         Command::Report(arguments) => report::run(arguments),
+        Command::Diff(arguments) => diff::run(arguments),
+        Command::Study(arguments) => study::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
     };
     ended.unwrap_or_else(|exit| exit)
+}
+
+/// A remark that is no fault, which a quiet command does not make.
+fn remark(text: &str) {
+    if !output::is_quiet() {
+        message(text);
+    }
 }
 
 /// A remark on stderr with the command's name before it.
@@ -54,18 +69,46 @@ fn message(text: &str) {
     output::note(&format!("tautwire: {text}\n"));
 }
 
-/// Reads a description; a file that cannot be read is wrong input.
+/// Reads a description, `-` from stdin; a file that cannot be read is wrong input.
 fn load(path: &Path) -> Result<Loaded, Exit> {
-    tautwire_workbench::load(path).map_err(|error| {
-        message(&format!("cannot read {}: {error}", path.display()));
-        Exit::WrongInput
-    })
+    if is_stdin(path) {
+        return Ok(tautwire_workbench::load_text("stdin", &text(path)?));
+    }
+    tautwire_workbench::load(path).map_err(|error| not_read(path, &error))
+}
+
+/// The text of a description alone, without that of files that it names.
+fn text(path: &Path) -> Result<String, Exit> {
+    // Stdin can be read once, and is asked for by what loads it and by what changes its text.
+    static STDIN: OnceLock<io::Result<String>> = OnceLock::new();
+    if is_stdin(path) {
+        let read = STDIN.get_or_init(|| io::read_to_string(io::stdin()));
+        return read.as_ref().cloned().map_err(|error| not_read(path, error));
+    }
+    std::fs::read_to_string(path).map_err(|error| not_read(path, &error))
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+fn not_read(path: &Path, error: &io::Error) -> Exit {
+    message(&format!("cannot read {}: {error}", path.display()));
+    Exit::WrongInput
+}
+
+/// Shows all faults; of a quiet command only those of descriptions with errors.
+fn show(loaded: &Loaded) {
+    if loaded.has_errors() || !output::is_quiet() {
+        output::note(&diagnostics::drawn(loaded, Terminal::of_stderr()));
+    }
 }
 
 /// The scenario of a description, its warnings shown; if it has errors, all faults shown.
 fn scenario(path: &Path) -> Result<Scenario, Exit> {
     let loaded = load(path)?;
-    output::note(&diagnostics::drawn(&loaded, Terminal::of_stderr()));
+    let path = if is_stdin(path) { Path::new("stdin") } else { path };
+    show(&loaded);
     Scenario::new(path, loaded).map_err(|loaded| {
         message(&format!("{}: {}", path.display(), diagnostics::counted(&loaded.diagnostics)));
         Exit::WrongInput

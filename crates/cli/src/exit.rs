@@ -5,7 +5,7 @@
 pub enum Exit {
     /// All holds.
     Holds,
-    /// A deadline is missed or not proven.
+    /// A deadline is missed or not proven; or `diff` finds a difference.
     DeadlineMissed,
     /// Wrong input or usage.
     WrongInput,

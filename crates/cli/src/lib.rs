@@ -30,7 +30,10 @@ where
     T: Into<OsString> + Clone,
 {
     match args::Arguments::try_parse_from(arguments) {
-        Ok(arguments) => guarded(|| command::run(&arguments.command)),
+        Ok(arguments) => {
+            output::be_quiet(arguments.quiet);
+            guarded(|| command::run(&arguments.command))
+        }
         Err(error) => {
             // A closed pipe is no fault: its reader has ended.
             let _ = error.print();

@@ -3,11 +3,28 @@
 //! The only file of the project that writes to them. A reader that has gone (`| head`) is no fault.
 
 use std::io::{self, ErrorKind, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::exit::Exit;
 
-/// Writes the result; fails only if it is lost for another reason than a closed pipe.
+/// Whether the command prints nothing but faults.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// From now on the process prints nothing but faults, or results, too.
+pub(crate) fn be_quiet(quiet: bool) {
+    QUIET.store(quiet, Ordering::Relaxed);
+}
+
+/// Whether the process prints nothing but faults.
+pub(crate) fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
+/// Writes the result, if the command is not quiet; fails only if it is lost for another reason than a closed pipe.
 pub(crate) fn result(text: &str) -> Result<(), Exit> {
+    if is_quiet() {
+        return Ok(());
+    }
     write(&mut io::stdout().lock(), text).map_err(|error| {
         note(&format!("tautwire: cannot write to stdout: {error}\n"));
         Exit::Failure

@@ -36,7 +36,7 @@ impl Terminal {
 
     fn of(is_terminal: bool, size: Option<(Width, Height)>) -> Self {
         let dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let interactive = is_terminal && !dumb;
+        let interactive = is_terminal && !dumb && !crate::output::is_quiet();
         let plain = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         Self {
             interactive,

@@ -415,3 +415,100 @@ fn breaches_of_a_profile_are_errors_and_rules_have_verdicts() {
     assert_eq!(ended.code, 2);
     assert!(ended.stderr.contains("802.1DP"), "{}", ended.stderr);
 }
+
+#[test]
+fn differences_of_two_results_are_shown() {
+    let folder = folder("diff");
+    small(&folder, "500 us");
+    assert_eq!(tautwire(&folder, &["verify", "small.yaml", "--seed", "7"]).code, 0);
+    let same = tautwire(&folder, &["diff", "runs/small-7", "small.yaml"]);
+    assert_eq!(
+        same.stdout, "2 streams at listeners compared: no difference\n",
+        "the run's seed is taken over"
+    );
+    assert_eq!((same.code, same.stderr.as_str()), (0, ""));
+    let text = fs::read_to_string(folder.join("small.yaml")).unwrap();
+    // Too late for the loop; a greater picture delays the loop, too.
+    let text =
+        text.replace("deadline: 500 us", "deadline: 20 us").replace("payload: 1400 B", "payload: 1500 B");
+    fs::write(folder.join("other.yaml"), text).unwrap();
+    let ended = tautwire(&folder, &["diff", "runs/small-7", "other.yaml", "--json"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (1, ""));
+    let json: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let keys: Vec<_> = json["description"].as_array().unwrap().iter().map(|one| &one["key"]).collect();
+    assert_eq!(keys, ["streams.loop.deadline", "streams.video.payload"]);
+    let first = &json["listeners"][0];
+    assert_eq!((&first["stream"], &first["change"]), (&Value::from("loop"), &Value::from("verdict-worse")));
+    assert_eq!(first["verdict"]["after"], "missed");
+    assert!(first["bound_delay_max_ps"]["after"].as_u64() > first["bound_delay_max_ps"]["before"].as_u64());
+    let shown = tautwire(&folder, &["diff", "small.yaml", "other.yaml"]);
+    assert!(shown.stdout.contains("proven → missed"), "{}", shown.stdout);
+    // What is known of one side alone is not compared.
+    assert_eq!(tautwire(&folder, &["bounds", "small.yaml", "--out", "kept"]).code, 0);
+    let ended = tautwire(&folder, &["diff", "runs/small-7", "kept", "--json"]);
+    let json: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!((ended.code, &json["compared"]["run"]), (0, &Value::from(false)), "{}", ended.stdout);
+    for (arguments, words) in
+        [(["kept", "absent.yaml"], "cannot read"), ([".", "kept"], "is not a run folder")]
+    {
+        let ended = tautwire(&folder, &[&["diff"][..], &arguments].concat());
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
+        assert!(ended.stderr.contains(words), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_first_description_is_written_and_holds() {
+    let folder = folder("new");
+    let list = tautwire(&folder, &["new"]).stdout;
+    assert_eq!(list.lines().count(), 4, "{list}");
+    for line in list.lines() {
+        let template = line.split_whitespace().next().unwrap();
+        let file = format!("my {template}.yaml");
+        let ended = tautwire(&folder, &["new", template, &file]);
+        assert_eq!((ended.code, ended.stdout.as_str()), (0, ""), "{}", ended.stderr);
+        let verified = tautwire(&folder, &["verify", &file, "--duration", "50ms"]);
+        assert_eq!(verified.code, 0, "{template}: {}{}", verified.stdout, verified.stderr);
+        assert_eq!(verified.stderr.lines().count(), 1, "no warning: {}", verified.stderr);
+        let text = fs::read_to_string(folder.join(&file)).unwrap();
+        assert!(text.contains(&format!("name: \"my {template}\"\n")) && text.contains("  # "), "{text}");
+        assert_eq!(tautwire(&folder, &["new", template, &file]).code, 2, "it is not overwritten");
+    }
+    assert_eq!(tautwire(&folder, &["new", "boat"]).code, 2);
+    assert!(tautwire(&folder, &["new", "audio", "--name", "hall"]).stdout.contains("\nname: hall\n"));
+}
+
+#[test]
+fn several_files_are_checked_and_stdin_is_one() {
+    let folder = folder("check-several");
+    small(&folder, "500 us");
+    fs::write(folder.join("faulty.yaml"), "nodes: 3\n").unwrap();
+    let ended = tautwire(&folder, &["check", "small.yaml", "faulty.yaml", "absent.yaml", "small.yaml"]);
+    assert_eq!(ended.code, 2);
+    assert_eq!(ended.stdout.matches("small.yaml: 4 nodes").count(), 2, "{}", ended.stdout);
+    assert!(ended.stderr.contains("cannot read absent.yaml"), "{}", ended.stderr);
+    let ended = tautwire(&folder, &["check", "small.yaml", "faulty.yaml", "--json"]);
+    let json: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!((&json[0]["valid"], &json[1]["valid"]), (&Value::from(true), &Value::from(false)));
+    let quiet = tautwire(&folder, &["check", "--quiet", "small.yaml"]);
+    assert_eq!((quiet.code, quiet.stdout.as_str(), quiet.stderr.as_str()), (0, "", ""));
+    let quiet = tautwire(&folder, &["verify", "-q", "small.yaml", "--out", "kept"]);
+    assert_eq!((quiet.code, quiet.stdout.as_str(), quiet.stderr.as_str()), (0, "", ""));
+    let quiet = tautwire(&folder, &["check", "-q", "faulty.yaml"]);
+    assert!(quiet.code == 2 && quiet.stdout.is_empty() && !quiet.stderr.is_empty());
+    let described = fs::read(folder.join("small.yaml")).unwrap();
+    for (arguments, words) in [
+        (&["check", "-"][..], "-: 4 nodes"),
+        (&["bounds", "-"], "2 streams: 2 proven"),
+        (&["tune", "-", "--least"], "name: small"),
+    ] {
+        let mut child = command(&folder, arguments);
+        child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = child.spawn().unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), &described).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(printed.contains(words), "{arguments:?}: {printed}");
+    }
+}

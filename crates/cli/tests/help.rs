@@ -11,6 +11,7 @@ fn every_help_is_as_agreed() {
     let folder = folder("help");
     let mut text = tautwire(&folder, &["--help"]).stdout;
     for command in [
+        "new",
         "check",
         "bounds",
         "simulate",
@@ -20,6 +21,8 @@ fn every_help_is_as_agreed() {
         "plan",
         "tune",
         "report",
+        "diff",
+        "study",
         "schema",
         "completions",
     ] {

@@ -65,7 +65,7 @@ pub mod virtual_link;
 pub use diagnostic::{Diagnostic, Label, Loaded, Severity, Source};
 pub use frame::{FRAME_MIN, HEADER_AND_FCS, TAG, Tags, frame_length, wire_bits};
 pub use grammar::Grammar;
-pub use load::{document, load, load_text};
+pub use load::{document, load, load_text, well_formed_document};
 pub use network::Network;
 pub use places::Places;
 pub use tag_change::{charged_per_wire, tag_ratio, wire_per_charged};

@@ -78,6 +78,14 @@ pub fn document(text: &str) -> serde_json::Value {
     plain::plain(&tree::read(0, text, &mut Faults::default()))
 }
 
+/// The same, if the text is one well formed description and nothing else.
+#[must_use]
+pub fn well_formed_document(text: &str) -> Option<serde_json::Value> {
+    let mut faults = Faults::default();
+    let root = tree::read(0, text, &mut faults);
+    (faults.errors() == 0).then(|| plain::plain(&root))
+}
+
 /// The stages of a description.
 fn load_with(grammar: &'static Grammar, name: &str, text: &str, more: Option<&str>) -> Loaded {
     let texts = Texts::new(name, text, more);

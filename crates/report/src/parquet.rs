@@ -1,6 +1,6 @@
 //! Record batches as Parquet files (zstd), and back.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::io::Write;
 use std::path::Path;
@@ -29,6 +29,29 @@ pub fn write<W: Write + Send>(to: W, batch: &RecordBatch) -> io::Result<()> {
     writer.write(batch).map_err(io::Error::other)?;
     writer.close().map_err(io::Error::other)?;
     Ok(())
+}
+
+/// Writes one batch under a temporary name (`.NAME.PID.part`), and renames the file when its octets are on disk: it is there
+/// completely or not at all, also after a crash. Writers of equal batches at one place do not harm each other.
+///
+/// # Errors
+/// If the file cannot be written; a temporary file is removed.
+pub fn write_atomically(place: &Path, batch: &RecordBatch) -> io::Result<()> {
+    let name = place.file_name().ok_or_else(|| io::Error::other("a file needs a name"))?.to_string_lossy();
+    let temporary = place.with_file_name(format!(".{name}.{}.part", std::process::id()));
+    let written = || {
+        let mut file = File::create(&temporary)?;
+        write(&mut file, batch)?;
+        file.sync_all()?;
+        fs::rename(&temporary, place)?;
+        // The folder has the new name on disk only after this.
+        File::open(place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))?
+            .sync_all()
+    };
+    written().inspect_err(|_| {
+        // The reported error is the first one.
+        let _ = fs::remove_file(&temporary);
+    })
 }
 
 /// Reads a complete file.

@@ -18,6 +18,7 @@
 
 mod adversary;
 mod central;
+mod compare;
 mod gate_schedule;
 mod granted;
 mod harts_test;
@@ -35,6 +36,7 @@ pub use adversary::{
     ADVERSARY_RUNS, Adversary, Choices, ChoicesDocument, ClockChoice, FoundRow, RowDocument, StreamChoice,
     adversary,
 };
+pub use compare::{Compared, difference};
 pub use gate_schedule::{ScheduledGates, ScheduledPort, ScheduledStream};
 pub use profiles::{
     PROFILES, Profile, ProfileCheck, Rule, RuleRow, RuleVerdict, Source as RuleSource, SourceKind,
@@ -56,12 +58,13 @@ pub use tautwire_analysis::{
     limits, losses,
 };
 pub use tautwire_model::network::{self, StreamIndex};
-pub use tautwire_model::with_dispatch_points;
+pub use tautwire_model::settings::with_value;
 pub use tautwire_model::{Diagnostic, Grammar, Label, Loaded, Network, Severity, Source};
+pub use tautwire_model::{well_formed_document, with_dispatch_points};
 pub use tautwire_report::{
-    Contradiction, Manifest, Proviso, RunFolder, RunFolderWriter, Summary, TraceRecorder, Verdict,
-    Verification, arrow, as6802, datagrams, gptp, harts, html, judge, listener_frames, live, loss,
-    mechanism_tables, network_control, proviso, refusal, served, srp, table, tdma, test_bed, verify,
+    Contradiction, Difference, Manifest, Proviso, RunFolder, RunFolderWriter, Summary, TraceRecorder,
+    Verdict, Verification, arrow, as6802, datagrams, gptp, harts, html, judge, listener_frames, live, loss,
+    mechanism_tables, network_control, parquet, proviso, refusal, served, srp, table, tdma, test_bed, verify,
     virtual_link,
 };
 pub use tautwire_sim::{Driver, HartsTest, Observation, Options, Progress, StreamPart};

@@ -11,7 +11,7 @@ use tautwire_workbench::admission::{
 use tautwire_workbench::{Duration, Network, grammar};
 
 use super::admit_socket::{self, Limits};
-use super::{message, scenario};
+use super::{message, scenario, text};
 use crate::args::{Admit, Test};
 use crate::exit::Exit;
 use crate::{nearest, output};
@@ -23,10 +23,7 @@ pub(super) fn run(arguments: &Admit) -> Result<Exit, Exit> {
         message("the test `response-time` is that of HaRTES: the description has no `harts`");
         return Err(Exit::WrongInput);
     }
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        message(&format!("cannot read {}: {error}", path.display()));
-        Exit::WrongInput
-    })?;
+    let text = text(path)?;
     let name = path.display().to_string();
     if let Some(folder) = arguments.state.as_deref().filter(|_| arguments.accept_log)
         && let Some(copy) = AdmissionServer::accept_log(folder)?

@@ -3,7 +3,7 @@
 use tautwire_workbench::{Manifest, RunFolderWriter, Summary, judge};
 
 use super::run::not_written;
-use super::{exit, message, scenario, stream, tables_with};
+use super::{exit, remark, scenario, stream, tables_with};
 use crate::args::Bounds;
 use crate::exit::Exit;
 use crate::output;
@@ -22,7 +22,7 @@ pub(super) fn run(arguments: &Bounds) -> Result<Exit, Exit> {
                 .of_file(&scenario.file);
             let kept = writer.finish(&manifest, network, &scenario.text, Some(&bounds), None);
             let kept = kept.map_err(|error| not_written(place, &error))?;
-            message(&format!("results in {}", place.display()));
+            remark(&format!("results in {}", place.display()));
             (bounds, kept.summary)
         }
         None => {

@@ -1,43 +1,65 @@
-//! `tautwire check`: every fault of a description, and the rules of a profile that it keeps.
+//! `tautwire check`: every fault of descriptions, and the rules of a profile that they keep.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use serde_json::json;
-use tautwire_workbench::{Profile, ProfileCheck, RuleVerdict};
+use tautwire_workbench::{Loaded, Profile, ProfileCheck, RuleVerdict};
 
-use super::load;
+use super::{load, show};
 use crate::args::Check;
 use crate::exit::Exit;
-use crate::terminal::Terminal;
 use crate::{diagnostics, output};
 
 pub(super) fn run(arguments: &Check) -> Result<Exit, Exit> {
-    let path = &arguments.input.path;
-    let mut loaded = load(path)?;
     let profile = arguments.profile.as_deref().and_then(Profile::named);
-    let checked = profile.and_then(|profile| ProfileCheck::of(profile, &mut loaded));
-    if arguments.input.json {
+    let mut found = Vec::new();
+    let mut exit = Exit::Holds;
+    for path in &arguments.paths {
+        // The others are checked whatever one of them is.
+        let mut loaded = match load(path) {
+            Ok(loaded) => loaded,
+            Err(failed) => {
+                exit = failed;
+                continue;
+            }
+        };
+        let rules = profile.and_then(|profile| ProfileCheck::of(profile, &mut loaded));
+        if loaded.has_errors() {
+            exit = Exit::WrongInput;
+        }
+        if !arguments.json {
+            checked(path, &loaded, rules.as_ref())?;
+            continue;
+        }
         let mut value = json!({
             "file": path.to_string_lossy(),
             "valid": !loaded.has_errors(),
             "diagnostics": diagnostics::json(&loaded),
         });
         if profile.is_some() {
-            value["profile"] = checked.as_ref().map_or(serde_json::Value::Null, ProfileCheck::to_json);
+            value["profile"] = rules.as_ref().map_or(serde_json::Value::Null, ProfileCheck::to_json);
         }
-        output::result(&format!("{value:#}\n"))?;
-    } else {
-        output::note(&diagnostics::drawn(&loaded, Terminal::of_stderr()));
-        let counted = diagnostics::counted(&loaded.diagnostics);
-        let size = loaded.network.as_ref().map_or_else(String::new, |network| {
-            let (nodes, cables) = (network.nodes.len(), network.links.len().div_ceil(2));
-            let sizes = [(nodes, "node"), (cables, "link"), (network.streams.len(), "stream")];
-            format!("{}; ", sizes.map(|(count, name)| plural(count, name)).join(", "))
-        });
-        let rules = checked.as_ref().map_or_else(String::new, table);
-        output::result(&format!("{rules}{}: {size}{counted}\n", path.display()))?;
+        found.push(value);
     }
-    Ok(if loaded.has_errors() { Exit::WrongInput } else { Exit::Holds })
+    if !found.is_empty() {
+        let value = if arguments.paths.len() == 1 { found.remove(0) } else { found.into() };
+        output::result(&format!("{value:#}\n"))?;
+    }
+    Ok(exit)
+}
+
+/// Shows the faults of a description, the rules of a profile, and a line that counts.
+fn checked(path: &Path, loaded: &Loaded, rules: Option<&ProfileCheck>) -> Result<(), Exit> {
+    show(loaded);
+    let counted = diagnostics::counted(&loaded.diagnostics);
+    let size = loaded.network.as_ref().map_or_else(String::new, |network| {
+        let (nodes, cables) = (network.nodes.len(), network.links.len().div_ceil(2));
+        let sizes = [(nodes, "node"), (cables, "link"), (network.streams.len(), "stream")];
+        format!("{}; ", sizes.map(|(count, name)| plural(count, name)).join(", "))
+    });
+    let rules = rules.map_or_else(String::new, table);
+    output::result(&format!("{rules}{}: {size}{counted}\n", path.display()))
 }
 
 /// The rules with their verdicts and sources, and how many have each verdict.

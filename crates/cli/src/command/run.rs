@@ -9,7 +9,7 @@ use tautwire_workbench::{
     judge,
 };
 
-use super::{exit, message, scenario, stream, tables};
+use super::{exit, message, remark, scenario, stream, tables};
 use crate::args::{BoundsMethod, Run, Simulate, Trace, Verify};
 use crate::exit::Exit;
 use crate::output;
@@ -149,9 +149,9 @@ fn run_and_keep(
         written.map_err(|error| not_written(&place, &error))?;
     }
     writer.finish_with(&kept).map_err(|error| not_written(&place, &error))?;
-    message(&format!("results in {}", place.display()));
+    remark(&format!("results in {}", place.display()));
     if let Some(OtherRun { place, file }) = other {
-        message(&format!("{} is kept, as it has results of {file}", place.display()));
+        remark(&format!("{} is kept, as it has results of {file}", place.display()));
     }
     Ok((observation, bounds, kept.summary))
 }

@@ -7,7 +7,7 @@ use tautwire_workbench::{
     GateOptions, Network, ScheduleVerdict, Scheduled, ScheduledGates, with_dispatch_points,
 };
 
-use super::{load, message, schedule_gates};
+use super::{load, message, schedule_gates, text};
 use crate::args::Schedule;
 use crate::exit::Exit;
 use crate::terminal::Terminal;
@@ -54,10 +54,7 @@ pub(super) fn write(
 ) -> Result<(), Exit> {
     let name = path.display().to_string();
     // Of this file alone: what it names stays where it is.
-    let own = std::fs::read_to_string(path).map_err(|error| {
-        message(&format!("cannot read {name}: {error}"));
-        Exit::WrongInput
-    })?;
+    let own = text(path)?;
     let Some(text) = scheduled(&name, &own) else {
         message(&format!(
             "{name}: the streams or ports are described in a table or by an alias, not in this text; use --json"

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use tautwire_workbench::{NotTuned, TUNE_RUNS, TuneKind, TuneOptions, Tuned};
 
-use super::{load, message, scenario};
+use super::{load, message, scenario, text};
 use crate::args::{self, Budget, Tune};
 use crate::exit::Exit;
 use crate::output;
@@ -15,10 +15,7 @@ pub(super) fn run(arguments: &Tune) -> Result<Exit, Exit> {
     // Its faults are shown, those of its files too.
     scenario(path)?;
     let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        message(&format!("cannot read {name}: {error}"));
-        Exit::WrongInput
-    })?;
+    let text = text(path)?;
     let tuned = tuned(arguments, &name, &text)?;
     if let Some(place) = &arguments.out {
         write(&tuned, place)?;

@@ -4,9 +4,10 @@
 //! of a device model is one, and so is one behind an anchor. A value that is not in the text but may be stated (a
 //! priority, a limit of the queues of a node) is a setting, too, with the place where its key goes. [`Settings::with`]
 //! writes other values into the text, and changes nothing else. Only loading shows whether the description accepts
-//! them. Not here: which values are good.
+//! them. [`with_value`] changes any value by the keys that lead to it. Not here: which values are good.
 
 mod find;
+mod value;
 mod write;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use std::ops::Range;
 
 use tautwire_core::TrafficClass;
 
+pub use self::value::with_value;
 pub(crate) use self::write::place_in;
 use crate::grammar::Grammar;
 use crate::network::{PortIndex, StreamIndex};
