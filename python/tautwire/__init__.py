@@ -19,6 +19,7 @@ Examples
 True
 """
 
+from tautwire import _core
 from tautwire.admission import Admission
 from tautwire.bed import BedCapture, BedClock, BedLink, BedMessages, BedResults, Span
 from tautwire.describe import (
@@ -35,6 +36,7 @@ from tautwire.describe import (
     Traffic,
     Udp,
 )
+from tautwire.difference import Difference, diff
 from tautwire.errors import DescriptionError, Diagnostic, FileError, TautwireError, UnknownNameError
 from tautwire.machines import AtsSchedulers, ClockServo, CreditBasedShaper
 from tautwire.network import Network, ProfileRule, check, load, load_text, profile_rules
@@ -51,8 +53,11 @@ from tautwire.results import (
     verify,
 )
 from tautwire.slots import PlannedSlot, SlotPlan, plan_slots
-from tautwire.sweeps import grid, sweep
+from tautwire.studies import Range, Study, StudyError, grid, sample, study
+from tautwire.sweeps import sweep
 from tautwire.tuning import Tuned, TunedValue, tune
+
+__version__ = _core.version()
 
 __all__ = [
     "Admission",
@@ -71,6 +76,7 @@ __all__ = [
     "CreditBasedShaper",
     "DescriptionError",
     "Diagnostic",
+    "Difference",
     "File",
     "FileError",
     "Greedy",
@@ -81,10 +87,13 @@ __all__ = [
     "PlannedSlot",
     "Poisson",
     "ProfileRule",
+    "Range",
     "Replay",
     "Shaper",
     "SlotPlan",
     "Span",
+    "Study",
+    "StudyError",
     "Table",
     "TautwireError",
     "Traffic",
@@ -95,6 +104,7 @@ __all__ = [
     "Verification",
     "bounds",
     "check",
+    "diff",
     "explain",
     "grid",
     "load",
@@ -102,7 +112,9 @@ __all__ = [
     "plan_slots",
     "profile_rules",
     "report",
+    "sample",
     "simulate",
+    "study",
     "sweep",
     "tune",
     "verify",

@@ -9,6 +9,11 @@ from tautwire import _core
 
 def main() -> int:
     """Runs the command with this process's arguments and returns its exit code."""
+    if sys.argv[1:2] == ["study"] and sys.argv[2:3] not in (["--help"], ["-h"]):
+        # A part of this package: its executors and functions are Python's.
+        from tautwire.studies.file import main as study
+
+        return study(sys.argv[2:])
     return _core.run_command(["tautwire", *sys.argv[1:]])
 
 

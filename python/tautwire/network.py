@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tautwire import _core
-from tautwire.describe import Description, verbatim
+from tautwire.describe import Description, plain, verbatim
 from tautwire.errors import DescriptionError, Diagnostic, FileError, UnknownNameError
 
 __all__ = ["Network", "ProfileRule", "check", "load", "load_text", "profile_rules"]
+
+# A text that needs no quotes in YAML, in brackets too.
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._/+-]*[A-Za-z0-9%]|[A-Za-z0-9]")
 
 
 class Network(Description):
@@ -43,14 +47,16 @@ class Network(Description):
     def __init__(self, name: str, **settings: Any) -> None:
         self._read: _core.CoreNetwork | None = None
         self._path: str | None = None
+        self._changed: str | None = None
         self._cache: tuple[str, _core.CoreNetwork] | None = None
         super().__init__(name, **settings)
 
     @classmethod
-    def _of(cls, read: _core.CoreNetwork, path: str | None = None) -> Network:
+    def _of(cls, read: _core.CoreNetwork, path: str | None = None, changed: str | None = None) -> Network:
         network = cls(read.name)
         network._read = read
         network._path = path
+        network._changed = changed
         return network
 
     @classmethod
@@ -83,7 +89,9 @@ class Network(Description):
     def __setstate__(self, state: dict[str, Any]) -> None:
         text = state["_read"]
         self.__dict__.update(state)
-        if text is not None and self._path is not None:
+        if text is not None and self._changed is not None:
+            self._read = _resolved(*_core.load_text(self._path or self.name, self._changed))
+        elif text is not None and self._path is not None:
             self._read = _resolved(*_read_file(self._path))
         elif isinstance(text, str):
             self._read = _resolved(*_core.load_text(self.name, text))
@@ -170,6 +178,36 @@ class Network(Description):
     def text(self) -> str:
         """The description as YAML."""
         return self._read.text if self._read is not None else super().text()
+
+    def own_text(self) -> str:
+        """The description as YAML, without the text of files that it names."""
+        return self._read.own_text if self._read is not None else self.text()
+
+    def changed(self, values: Mapping[str, Any]) -> Network:
+        """The same network with other values; comments, layout and order of its text stay.
+
+        Parameters
+        ----------
+        values
+            Values by the keys that lead to them. An element of a list has its name, a cable its ends:
+            ``"streams.video.payload"``, ``"links.a-b.rate"``. A key that is missing in its mapping is added.
+
+        Raises
+        ------
+        UnknownNameError
+            Nothing in the description is named so.
+        DescriptionError
+            A value is none that the description takes.
+
+        Examples
+        --------
+        >>> text = "nodes: {a: {type: end-station}, b: {type: end-station}}\\nlinks: [{between: [a, b]}]   # one cable"
+        >>> print(load_text(text).changed({"links.a-b.rate": "1 Gbit/s"}).text().splitlines()[-1])
+        links: [{rate: 1 Gbit/s, between: [a, b]}]   # one cable
+        """
+        text = changed_text(self.own_text(), values)
+        path = self._path or self.name
+        return Network._of(_resolved(*_core.load_text(path, text)), self._path, text)
 
     def core(self) -> _core.CoreNetwork:
         """The resolved network.
@@ -419,9 +457,9 @@ def _origin(source: Source) -> tuple[str, str | None]:
     """The name and text of a description; of a file that is as it was read, its path alone: others are beside it."""
     if not isinstance(source, Network):
         return os.fspath(source), None
-    if source._read is not None and source._path is not None:
+    if source._read is not None and source._path is not None and source._changed is None:
         return source._path, None
-    return source._path or source.name, source.text()
+    return source._path or source.name, source.own_text()
 
 
 def _profile(source: Source, profile: str) -> tuple[str | None, list[Diagnostic]]:
@@ -433,6 +471,32 @@ def _profile(source: Source, profile: str) -> tuple[str | None, list[Diagnostic]
     except OSError as error:
         raise FileError(f"{name}: {error}", code="file::unreadable", path=name) from error
     return rules, [Diagnostic(*one) for one in faults]
+
+
+def changed_text(text: str, values: Mapping[str, Any]) -> str:
+    """The text of a description with other values, by the keys that lead to them; comments and order stay.
+
+    Raises
+    ------
+    UnknownNameError
+        Nothing in the description is named so.
+
+    Examples
+    --------
+    >>> print(changed_text("name: n   # a comment\\nrun: {seed: 1}", {"run.seed": 7, "run.duration": "10 ms"}))
+    name: n   # a comment
+    run: {seed: 7, duration: 10 ms}
+    """
+    try:
+        return _core.with_values(text, [(key, _written(value)) for key, value in values.items()])
+    except ValueError as error:
+        raise UnknownNameError(str(error), code="key::unknown") from error
+
+
+def _written(value: Any) -> str:
+    value = plain(verbatim(value))
+    is_plain = isinstance(value, str) and value != "null" and _PLAIN.fullmatch(value)
+    return value if is_plain else json.dumps(value)
 
 
 def network_of(source: Source) -> Network:

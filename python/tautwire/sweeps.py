@@ -1,98 +1,18 @@
-"""Many runs over parameters and seeds, spread over local processes."""
+"""Many calls of a function on local processes, with all rows in memory; :func:`tautwire.study` keeps them in files."""
 
 from __future__ import annotations
 
-import io
-import itertools
 import multiprocessing
 import os
-import sys
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from typing import Any, TextIO
+from typing import Any
 
-__all__ = ["Progress", "grid", "sweep"]
+from tautwire.progress import Progress
+
+__all__ = ["sweep"]
 
 Row = dict[str, Any]
-
-
-def grid(**axes: Iterable[Any]) -> list[Row]:
-    """All combinations of the values of several parameters; the last varies fastest.
-
-    Examples
-    --------
-    >>> grid(rate=["10 Mbit/s", "100 Mbit/s"], frames=[1, 2])[1]
-    {'rate': '10 Mbit/s', 'frames': 2}
-    """
-    names = list(axes)
-    return [dict(zip(names, values, strict=True)) for values in itertools.product(*axes.values())]
-
-
-class Progress:
-    """A progress bar on a terminal, nothing elsewhere.
-
-    Parameters
-    ----------
-    total
-        Steps in all.
-    label
-        What is being counted.
-    stream
-        Where to draw; standard error by default.
-
-    Examples
-    --------
-    >>> import io
-    >>> with Progress(3, "runs", io.StringIO()) as progress:
-    ...     progress.advance()
-    >>> progress.done
-    1
-    """
-
-    def __init__(self, total: int, label: str = "runs", stream: TextIO | None = None) -> None:
-        self.total = total
-        self.label = label
-        self.stream = sys.stderr if stream is None else stream
-        self.done = 0
-        self.start = time.monotonic()
-        self.shown = self.stream.isatty()
-
-    def __enter__(self) -> Progress:
-        self._draw()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.shown:
-            self.stream.write("\r\x1b[K")
-            self.stream.flush()
-
-    def advance(self, steps: int = 1) -> None:
-        """Counts steps that are done."""
-        self.done += steps
-        self._draw()
-
-    def _draw(self) -> None:
-        if self.shown:
-            self.stream.write("\r\x1b[K" + self.line(time.monotonic() - self.start))
-            self.stream.flush()
-
-    def line(self, elapsed: float) -> str:
-        """The bar after ``elapsed`` seconds.
-
-        Examples
-        --------
-        >>> progress = Progress(4)
-        >>> progress.advance()
-        >>> progress.line(2.0)
-        '[#####...............] 1/4 runs, 2 s, 6 s left'
-        """
-        filled = 20 * self.done // max(self.total, 1)
-        bar = "#" * filled + "." * (20 - filled)
-        text = f"[{bar}] {self.done}/{self.total} {self.label}, {elapsed:.0f} s"
-        if 0 < self.done < self.total:
-            text += f", {elapsed / self.done * (self.total - self.done):.0f} s left"
-        return text
 
 
 def sweep(
@@ -112,7 +32,7 @@ def sweep(
         called with each set of parameters as keywords, and ``seed`` if seeds are given. It returns
         a mapping of figures, or one figure.
     parameters
-        Sets of parameters; see :func:`grid`.
+        Sets of parameters; see :func:`tautwire.grid`.
     seeds
         Seeds; each set of parameters is run with each. ``None``: no seed is handed over.
     workers
@@ -135,6 +55,7 @@ def sweep(
     --------
     >>> sweep(pow, [], workers=1)
     []
+    >>> from tautwire import grid
     >>> def square(side, seed): return side * side + seed
     >>> sweep(square, grid(side=[2, 3]), seeds=[1], workers=1)
     [{'side': 2, 'seed': 1, 'value': 5}, {'side': 3, 'seed': 1, 'value': 10}]
@@ -144,7 +65,7 @@ def sweep(
         chosen = list(seeds)
         calls = [{**one, "seed": seed} for one in calls for seed in chosen]
     workers = min(workers or os.cpu_count() or 1, max(len(calls), 1))
-    with Progress(len(calls), stream=None if progress else io.StringIO()) as bar:
+    with Progress(len(calls), shown=progress) as bar:
         values = _one_by_one(function, calls, bar) if workers == 1 else _spread(function, calls, workers, bar)
     return [{**call, **_as_mapping(value)} for call, value in zip(calls, values, strict=True)]
 

@@ -12,7 +12,7 @@ import pytest
 import tautwire
 
 PYTHON = Path(__file__).parent.parent
-MODULES = ["tautwire"] + [f"tautwire.{one.name}" for one in pkgutil.iter_modules(tautwire.__path__)]
+MODULES = ["tautwire"] + [one.name for one in pkgutil.walk_packages(tautwire.__path__, "tautwire.")]
 
 
 @pytest.mark.parametrize("name", [name for name in MODULES if not name.endswith("_core")])
@@ -40,8 +40,8 @@ def test_types(tool: list[str]) -> None:
     assert run.returncode == 0, run.stdout + run.stderr
 
 
-def test_examples_of_the_guide() -> None:
-    guide = PYTHON.parent / "docs" / "guide" / "python.md"
-    result = doctest.testfile(str(guide), module_relative=False)
-    assert result.attempted > 15
+@pytest.mark.parametrize(("page", "least"), [("python.md", 15), ("studies.md", 8)])
+def test_examples_of_the_guide(page: str, least: int) -> None:
+    result = doctest.testfile(str(PYTHON.parent / "docs" / "guide" / page), module_relative=False)
+    assert result.attempted > least
     assert result.failed == 0

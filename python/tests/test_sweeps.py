@@ -6,7 +6,7 @@ import pytest
 from networks import make_two_hosts
 
 import tautwire
-from tautwire.sweeps import Progress
+from tautwire.progress import Progress
 
 
 def delay(duration: str, seed: int) -> dict[str, int]:
