@@ -76,11 +76,11 @@ def diff(before: Side, after: Side) -> Difference:
     ...     network.end_station("a")
     ...     network.end_station("b")
     ...     network.link("a", "b", rate="1 Gbit/s")
-    ...     network.stream("s", "a", "b", frame=frame, traffic=tautwire.Periodic("1 ms"), deadline="10 us")
+    ...     network.stream("s", "a", "b", frame=frame, traffic=tautwire.Periodic("1 ms"), deadline="20 us")
     ...     return network
     >>> found = tautwire.diff(pair("1000 B"), pair("1522 B"))
-    >>> [one["key"] for one in found.description], found.listeners[0]["verdict"]
-    (['streams.s.frame'], {'before': 'proven', 'after': 'missed'})
+    >>> [one["key"] for one in found.description], found.listeners[0]["change"]
+    (['streams.s.frame'], 'bound-greater')
     >>> bool(tautwire.diff(pair("64 B"), tautwire.verify(pair("64 B"))))
     False
     """

@@ -236,7 +236,7 @@ def main(arguments: Sequence[str]) -> int:
     costs: list[Cost] = []
     refused: list[dict[str, str]] = []
     calls = [(name, combination) for name in FIELDS for combination in mechanisms.COMBINATIONS]
-    with tautwire.sweeps.Progress(len(calls), "combinations") as progress:
+    with tautwire.progress.Progress(len(calls), "combinations") as progress:
         for name, combination in calls:
             try:
                 found, cost = run(name, combination)

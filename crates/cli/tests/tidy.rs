@@ -470,7 +470,7 @@ const IDIOMS: [(&[&str], &str); 7] = [
 
 /// Files whose comments are also text that users read and other files repeat.
 fn is_repeated(text: &str) -> bool {
-    ["JsonSchema", "#[doc = $doc]"].iter().any(|mark| text.contains(mark))
+    ["JsonSchema", "#[doc = $doc]", "\ncodes! {"].iter().any(|mark| text.contains(mark))
 }
 
 /// The words of the comment of a line of Rust, in lower case, without code between back quotes.
