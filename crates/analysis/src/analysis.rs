@@ -75,6 +75,20 @@ impl<'network> Analysis<'network> {
         self.by_instants.get(entry)?.as_ref()
     }
 
+    /// Whether a linear program gave the bound up to the node behind an entry, or up to one before it.
+    pub(crate) fn is_by_path(&self, entry: usize) -> bool {
+        let way = std::iter::successors(Some(entry), |entry| match self.plan.entries[*entry].previous {
+            NONE => None,
+            previous => Some(previous as usize),
+        });
+        way.into_iter().any(|entry| self.is_given_by_path(entry))
+    }
+
+    /// Whether a linear program gave the bound up to the node behind an entry.
+    pub(crate) fn is_given_by_path(&self, entry: usize) -> bool {
+        self.by_path(entry).is_some_and(|path| self.passages[entry].next_max == Some(path.end))
+    }
+
     /// What the linear program of the path to an entry says.
     pub(crate) fn by_path(&self, entry: usize) -> Option<&PathBound> {
         self.by_paths.get(entry)?.as_ref()
@@ -339,7 +353,8 @@ impl<'network> Analysis<'network> {
         let too_long = sending_max.is_some_and(|sending| sending > DELAY_CAP);
         let sending_max = sending_max.filter(|_| !too_long);
         let add = |one: Option<u64>| one.zip(sending_max).map(|(one, sending)| one.saturating_add(sending));
-        let next_max = add(arriving.ready_max);
+        let by_path = self.by_path(arriving.entry as usize).map_or(u64::MAX, |path| path.end);
+        let next_max = add(arriving.ready_max).map(|end| end.min(by_path));
         // The smallest frame waits longest.
         let waiting = sending_max.and_then(|_| start(entry.frame_min));
         let start_max = arriving.ready_max.zip(waiting).map(|(ready, wait)| ready.saturating_add(wait));

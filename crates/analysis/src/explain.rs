@@ -100,16 +100,15 @@ pub fn explain(network: &Network, bounds: &Bounds, stream: StreamIndex) -> Expla
     // A stream without a grant is not part of the bounds, and its hops have none.
     let mut notes = Vec::new();
     let hops = match granted_by(network, bounds) {
-        None => hops(network, stream, (network, &of_stream.hops), &of_stream.listeners, &mut notes),
+        None => hops(network, stream, (network, &of_stream.hops), bounds.accuracy, &mut notes),
         Some((granted, numbers)) => {
             let place = numbers.iter().position(|number| *number == stream);
             let is_granted = |hop: &HopBounds| !matches!(hop.delay, Err(Unbounded::NotGranted { .. }));
-            let bounds: Vec<HopBounds> =
+            let of_hops: Vec<HopBounds> =
                 of_stream.hops.iter().filter(|hop| is_granted(hop)).cloned().collect();
             let mut explained = place
                 .map_or(Vec::new(), |place| {
-                    let listeners = &of_stream.listeners;
-                    hops(&granted, StreamIndex::at(place), (network, &bounds), listeners, &mut notes)
+                    hops(&granted, StreamIndex::at(place), (network, &of_hops), bounds.accuracy, &mut notes)
                 })
                 .into_iter();
             let pairs = described.hops.iter().zip(&of_stream.hops);
@@ -145,15 +144,11 @@ fn hops(
     network: &Network,
     stream: StreamIndex,
     (network_of_names, bounds): (&Network, &[HopBounds]),
-    listeners: &[ListenerBounds],
+    accuracy: Accuracy,
     notes: &mut Vec<String>,
 ) -> Vec<HopExplanation> {
-    let is_by_path = listeners.iter().any(|listener| listener.method == Method::PathProgram);
-    let accuracy = if is_by_path { Accuracy::Paths } else { Accuracy::default() };
     let (mut analysis, _) = answers::settle(network, Asked::by(accuracy));
-    if is_by_path {
-        notes.extend(analysis.path_notes(stream.0));
-    }
+    notes.extend(analysis.path_notes(stream.0));
     notes.extend(analysis.plan.services.iter().flat_map(|service| service.notes(&analysis, stream.0)));
     let entries = analysis.plan.entries_of(stream.0);
     let hop = |(entry, bounds): (u32, &HopBounds)| {

@@ -49,7 +49,13 @@ pub fn bounds_where_granted(network: &Network, granted: &[(StreamIndex, Vec<Node
         }
     };
     let streams = of_stream.into_iter().enumerate().map(with_hops).collect();
-    Bounds { streams, ports: found.ports, overflows: found.overflows, recoveries: found.recoveries }
+    Bounds {
+        streams,
+        ports: found.ports,
+        overflows: found.overflows,
+        recoveries: found.recoveries,
+        accuracy: found.accuracy,
+    }
 }
 
 /// The granted part of a network, and the numbers of its streams in the full one.

@@ -18,6 +18,7 @@ impl Analysis<'_> {
             ports: self.ports.clone(),
             overflows: self.overflows(),
             recoveries: self.recoveries(),
+            accuracy: self.accuracy,
         }
     }
 
@@ -86,11 +87,13 @@ impl Analysis<'_> {
     fn end_max(&self, number: usize) -> Option<(u64, Method)> {
         let passage = &self.passages[number];
         let by_curves = passage.next_max.filter(|_| passage.reason == NO_REASON);
-        let by_curves = by_curves.map(|end| (end, Method::HopByHop));
+        let is_by_path = self.is_by_path(number);
+        let by_curves =
+            by_curves.map(|end| (end, if is_by_path { Method::PathProgram } else { Method::HopByHop }));
         let by_instants = self.by_instants(number);
         let by_instants = by_instants.map(|known| (known.end, Method::Carried(known.method)));
         let by_path = self.by_path(number).map(|path| (path.end, Method::PathProgram));
-        by_curves.into_iter().chain(by_instants).chain(by_path).min_by_key(|(end, _)| *end)
+        by_path.into_iter().chain(by_curves).chain(by_instants).min_by_key(|(end, _)| *end)
     }
 
     /// The delay of a response counts from its request's hand-over; that of one that a service carries does already.

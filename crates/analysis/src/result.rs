@@ -6,6 +6,7 @@ use tautwire_model::Network;
 use tautwire_model::network::{Stream, StreamIndex};
 use tautwire_units::{Bits, Duration};
 
+use crate::accuracy::Accuracy;
 use crate::frer::RecoveryBounds;
 use crate::host;
 use crate::loss::Overflow;
@@ -22,6 +23,8 @@ pub struct Bounds {
     pub overflows: Vec<Overflow>,
     /// Per sequence recovery function of a stream, in the order of streams.
     pub recoveries: Vec<RecoveryBounds>,
+    /// Their accuracy.
+    pub accuracy: Accuracy,
 }
 
 impl Bounds {

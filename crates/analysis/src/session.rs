@@ -86,6 +86,7 @@ impl<'network> Session<'network> {
             ports: vec![<[ClassBounds; 8]>::default(); ports],
             overflows: Vec::new(),
             recoveries: Vec::new(),
+            accuracy: Accuracy::Curves,
         };
         Self {
             analysis,
@@ -322,6 +323,7 @@ impl<'network> Session<'network> {
             ports: self.analysis.ports.clone(),
             overflows: self.analysis.overflows(),
             recoveries: self.analysis.recoveries(),
+            accuracy: Accuracy::Curves,
         }
     }
 

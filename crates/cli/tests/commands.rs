@@ -189,6 +189,22 @@ fn a_bound_is_explained_hop_by_hop() {
 }
 
 #[test]
+fn a_program_that_gave_a_bound_is_named() {
+    let folder = folder("explain-path");
+    let crafted = include_str!("../../workbench/tests/cases/inputs/paths/long-bursts.yaml");
+    std::fs::write(folder.join("long.yaml"), crafted).expect("a file");
+    let explained = |method: &str| {
+        tautwire(&folder, &["bounds", "long.yaml", "--method", method, "--explain", "own"]).stdout
+    };
+    let (fast, tight) = (explained("fast"), explained("tight"));
+    assert!(tight.contains("by the linear program of its path"), "{tight}");
+    assert!(!fast.contains("linear program"), "{fast}");
+    let listed = tautwire(&folder, &["bounds", "long.yaml", "--method", "tight", "--json"]);
+    assert_eq!(listed.code, 0, "{}", listed.stderr);
+    assert!(listed.stdout.contains(r#""method": "path-program""#), "{}", listed.stdout);
+}
+
+#[test]
 fn the_story_of_the_worst_frame_adds_up() {
     let folder = folder("explain-run");
     small(&folder, "500 us");

@@ -22,7 +22,11 @@ pub fn random_paths(seed: u64) -> String {
     let rates = if dice.chance(50) { [100, 100, 100] } else { [100, 1_000, 1_000] };
     let tolerance = *dice.one_of(&[0, 0, 100, 1_000]);
     let stations = dice.between(bridges, 2 * bridges + 2);
-    let mut text = format!("name: paths-{seed}\nnetwork-control: none\nvlans: {{1: {{tagged: all}}}}\n");
+    let mut text = format!("name: paths-{seed}\nnetwork-control: none\n");
+    // Otherwise tags go on the last line.
+    if dice.chance(60) {
+        text.push_str("vlans: {1: {tagged: all}}\n");
+    }
     let _ = writeln!(text, "defaults: {{clock: {{tolerance: {tolerance} ppm}}}}\nnodes:");
     for bridge in 0..bridges {
         let _ = writeln!(text, "  b{bridge}: {{type: bridge}}");

@@ -5,7 +5,9 @@
 //! some. Streams: 0 is proven, `lidar` has a bound above its deadline, `diagnosis` is late, `logging` has no deadline and
 //! loses frames.
 
-use tautwire_analysis::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded};
+use tautwire_analysis::{
+    Accuracy, Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded,
+};
 use tautwire_model::Network;
 use tautwire_model::network::{Hop, Stream};
 use tautwire_observe::{DelayParts, Histogram};
@@ -56,7 +58,7 @@ fn bounds(network: &Network) -> Bounds {
             utilisation_ppm: Some(used + 83_000),
         };
     }
-    Bounds { streams, ports, overflows: Vec::new(), recoveries: Vec::new() }
+    Bounds { streams, ports, overflows: Vec::new(), recoveries: Vec::new(), accuracy: Accuracy::default() }
 }
 
 fn stream_bounds(network: &Network, stream: &Stream) -> StreamBounds {

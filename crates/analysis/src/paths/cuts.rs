@@ -26,8 +26,9 @@ use super::Paths;
 use super::tree::Tree;
 use crate::curve::{Line, MICRO, volume};
 
-/// Most cuts of a queue for which each has a beginning.
-const CUTS_MAX: usize = 16;
+/// Most cuts of a queue for which each has a beginning, with few groups; and how many of them with all groups together.
+const CUTS_MAX: usize = 32;
+const CUTS_OF_GROUPS: usize = 1_200;
 /// Bits per second times picoseconds in a micro-bit.
 const PER_MICRO_BIT: i128 = 1_000_000;
 /// The cut behind the observed frame.
@@ -143,7 +144,8 @@ impl<'a> Cuts<'a> {
         // From the newest on, so that those of newer cuts are known.
         of.sort_by_key(|cut| (self.cuts[*cut].newer.len(), *cut));
         of.retain(|cut| *cut != OBSERVED || is_path);
-        if of.len() + self.instants[place].len() > CUTS_MAX {
+        let most = CUTS_MAX.min(CUTS_OF_GROUPS / self.tree.groups.len().max(1));
+        if of.len() + self.instants[place].len() > most {
             let oldest = *of.last().expect("a cut of the next queue");
             of.retain(|cut| *cut == OBSERVED || *cut == oldest);
         }
@@ -285,8 +287,9 @@ impl<'a> Cuts<'a> {
             for (lane, lines) in &self.paths.queues[&vertex.queue].links {
                 let Some(groups) = vertex.lanes.get(lane) else { continue };
                 for line in lines {
+                    let line = Line { burst: line.burst + u128::from(vertex.tag_bits) * MICRO, ..*line };
                     for pair in &pairs {
-                        self.add_line(place, groups, line, *pair);
+                        self.add_line(place, groups, &line, *pair);
                     }
                 }
             }
@@ -295,9 +298,10 @@ impl<'a> Cuts<'a> {
 
     /// Frames start when what came before them has been served.
     fn add_services(&mut self) {
+        // As the observed frame counts in the bits of its group.
+        let own_bits = self.paths.analysis.plan.entries[self.tree.first_entry() as usize].wire_min();
         for (place, vertex) in self.tree.vertices.iter().enumerate() {
             let queue = &self.paths.queues[&vertex.queue];
-            let own_bits = vertex.own.map(|own| self.paths.analysis.plan.entries[own as usize].wire_min());
             for Beginning { of, cut } in self.beginnings[place].clone() {
                 // When the frame comes to the next queue, or starts at the root, and how long that is behind its start.
                 let (then, behind) = match vertex.onward {
@@ -309,7 +313,7 @@ impl<'a> Cuts<'a> {
                 };
                 #[cfg(feature = "planted-faults")]
                 let behind = if self.has(crate::PlantedFault::FrameOnPathForgotten) { 0 } else { behind };
-                let own_bits = own_bits.filter(|_| of == OBSERVED).unwrap_or(0);
+                let own_bits = if of == OBSERVED { own_bits } else { 0 };
                 for (latency, rate) in &queue.lines {
                     let factor = i128::from(*rate);
                     let mut terms = vec![(then, factor), (self.instants[place][&cut], -factor)];

@@ -41,61 +41,74 @@ pub(crate) struct PathBound {
     /// The entry at which the path begins, and how long after the application the stream comes to its queue there, greatest.
     pub(crate) first: u32,
     pub(crate) ready: u64,
-    /// From there to the start of transmission at its last port.
-    pub(crate) start: u64,
-    /// Queues of the tree, variables, rows.
-    pub(crate) queues: u32,
-    pub(crate) variables: u32,
-    pub(crate) rows: u32,
+    pub(crate) found: Found,
 }
+
+/// What a program says of all streams that take its path alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// From the first queue to the start of transmission at the last port.
+    start: u64,
+    /// Queues of the tree, variables, rows.
+    size: (u32, u32, u32),
+}
+
+/// What a path is to its program, at a queue: port, class, smallest frame; least times to the queue and from it to the next node; greatest
+/// ones of transmissions, from the queue to the next node and to the queue.
+type OnPath = (u32, u8, u64, (i64, i64), ((u64, u64), Option<u64>, Option<i64>));
 
 /// What all programs have in common.
 struct Paths<'a, 'network> {
     analysis: &'a Analysis<'network>,
     /// Per port and class, the queues that serve in the order of arrival.
-    queues: BTreeMap<(u32, u8), Queue>,
+    queues: &'a BTreeMap<(u32, u8), Queue>,
     /// Per stream, whether all its frames come to all its listeners by its tree.
-    whole: Vec<bool>,
+    whole: &'a [bool],
 }
 
 impl Analysis<'_> {
-    /// Bounds the paths of all streams to their listeners, if that is asked for.
+    /// Bounds the paths of all streams to each of their hops, if that is asked for, and all ports anew: a stream that comes sooner brings
+    /// less at once. Ports come in the order in which they depend on one another; those of a cycle take what is known of the others.
     pub(crate) fn take_paths(&mut self) {
         let network = self.plan.network;
         let is_plain = self.plan.services.is_empty() && !self.plan.has_ways && network.srp.is_none();
         if self.accuracy != Accuracy::Paths || !is_plain {
             return;
         }
-        let queues = self.queues();
         let whole = self.whole_streams();
-        let paths = Paths { analysis: self, queues, whole };
-        let mut found = vec![None; self.plan.entries.len()];
-        for (number, stream) in network.streams.iter().enumerate() {
-            let first = self.plan.first_entry[number] as usize;
-            let ends = stream.hops.iter().enumerate().filter(|(_, hop)| hop.listener.is_some());
-            for entry in ends.map(|(hop, _)| first + hop) {
-                found[entry] = paths.bound(crate::plan::index(entry));
+        let mut queues = BTreeMap::new();
+        self.by_paths = vec![None; self.plan.entries.len()];
+        let components = std::mem::take(&mut self.plan.components);
+        for component in &components {
+            for port in &component.ports {
+                self.take_queues(*port, &mut queues);
+            }
+            let paths = Paths { analysis: self, queues: &queues, whole: &whole };
+            let mut known = BTreeMap::new();
+            let entries = component.ports.iter().flat_map(|port| self.plan.at_port(*port));
+            let found: Vec<_> = entries.map(|entry| (*entry, paths.bound(*entry, &mut known))).collect();
+            for (entry, bound) in found {
+                let Some(bound) = bound else { continue };
+                let passage = &mut self.passages[entry as usize];
+                passage.next_max = passage.next_max.map(|end| end.min(bound.end));
+                self.by_paths[entry as usize] = Some(bound);
             }
         }
-        self.by_paths = found;
+        self.plan.components = components;
     }
 
-    /// The queues that serve in the order of arrival.
-    fn queues(&mut self) -> BTreeMap<(u32, u8), Queue> {
-        let mut queues = BTreeMap::new();
-        for port in 0..crate::plan::index(self.plan.ports.len()) {
-            if self.plan.at_port(port).is_empty() {
-                continue;
-            }
-            let mut state = PortState::default();
-            self.evaluate(port, &mut state);
-            for class in 0..8_u8 {
-                if let Some(queue) = Queue::of(self, &state, port, class) {
-                    queues.insert((port, class), queue);
-                }
+    /// Bounds a port anew, and takes its queues that serve in the order of arrival.
+    fn take_queues(&mut self, port: u32, queues: &mut BTreeMap<(u32, u8), Queue>) {
+        if self.plan.at_port(port).is_empty() {
+            return;
+        }
+        let mut state = PortState::default();
+        self.evaluate(port, &mut state);
+        for class in 0..8_u8 {
+            if let Some(queue) = Queue::of(self, &state, port, class) {
+                queues.insert((port, class), queue);
             }
         }
-        queues
     }
 
     /// Per stream, whether all its frames come to all its listeners by its tree.
@@ -115,61 +128,70 @@ impl Analysis<'_> {
 }
 
 impl Analysis<'_> {
-    /// What programs say of the paths of a stream to its listeners, in words.
+    /// What programs say of a stream, in words: at each hop up to which one gave the bound.
     pub(crate) fn path_notes(&self, stream: u32) -> Vec<String> {
-        let (network, described) = (self.plan.network, self.plan.stream(stream));
-        let first = self.plan.first_entry[stream as usize] as usize;
-        let ends = described.hops.iter().enumerate();
-        let ends = ends.filter_map(|(hop, end)| Some((hop, end.listener?, self.by_path(first + hop)?)));
+        let network = self.plan.network;
         let time = |ps: u64| Duration::from_ps(ps);
-        let note = |(hop, listener, path): (usize, u32, &PathBound)| {
-            let name = |entry: usize| {
-                let port = &network.ports[self.plan.entries[entry].port as usize];
-                format!("{}.{}", network.nodes[port.node.index()].name, port.name)
-            };
-            format!(
-                "to {}: {} by the linear program of its path: {} to the queue of {}, {} to the start at {}, {} on the line; {} queues, \
-                 {} variables, {} rows ({FORMULA}; {SOURCE})",
-                network.nodes[described.listeners[listener as usize].index()].name,
+        let name = |entry: u32| {
+            let port = &network.ports[self.plan.entries[entry as usize].port as usize];
+            format!("{}.{}", network.nodes[port.node.index()].name, port.name)
+        };
+        let note = |entry: u32| {
+            let path = self.by_path(entry as usize).filter(|_| self.is_given_by_path(entry as usize))?;
+            let (queues, variables, rows) = path.found.size;
+            Some(format!(
+                "up to the end of {}: {} by the linear program of its path: {} to the queue of {}, {} to the start, {} on the line; \
+                 {queues} queues, {variables} variables, {rows} rows ({FORMULA}; {SOURCE})",
+                name(entry),
                 time(path.end),
                 time(path.ready),
-                name(path.first as usize),
-                time(path.start),
-                name(first + hop),
-                time(path.end - path.ready - path.start),
-                path.queues,
-                path.variables,
-                path.rows,
-            )
+                name(path.first),
+                time(path.found.start),
+                time(path.end - path.ready - path.found.start),
+            ))
         };
-        ends.map(note).collect()
+        self.plan.entries_of(stream).filter_map(note).collect()
     }
 }
 
 impl Paths<'_, '_> {
-    /// The bound of the longest path that ends at an entry; none if it has one queue alone.
-    fn bound(&self, last: u32) -> Option<PathBound> {
-        let tree = Tree::of(self, last)?;
-        let first = tree.first_entry();
+    /// The bound of the longest path that ends at an entry; none if it has one queue alone. `known` are those of other paths there.
+    fn bound(&self, last: u32, known: &mut BTreeMap<Vec<OnPath>, Option<Found>>) -> Option<PathBound> {
+        let plan = &self.analysis.plan;
+        let path: Vec<u32> = self.path(last).collect();
+        if path.len() == 1 {
+            return None;
+        }
+        let on_path = |number: &u32| {
+            let entry = &plan.entries[*number as usize];
+            let (passage, arriving) =
+                (&self.analysis.passages[*number as usize], &self.analysis.arrivals[*number as usize]);
+            let least = (entry.queue_min, entry.next_min - entry.ready_min);
+            let most = (entry.transmission_max, passage.sending_max, arriving.queue_max);
+            (entry.port, entry.class, entry.wire_min(), least, most)
+        };
+        let found = *known.entry(path.iter().map(on_path).collect()).or_insert_with(|| {
+            let tree = Tree::of(self, last)?;
+            let (start, variables, rows) = cuts::start_max(self, &tree)?;
+            let size = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+            Some(Found { start, size: (size(tree.vertices.len()), size(variables), size(rows)) })
+        });
+        let found = found?;
+        let first = *path.last().expect("the entry itself");
         let ready = self.analysis.arrivals[first as usize].ready_max?;
-        let (start, variables, rows) = cuts::start_max(self, &tree)?;
-        let entry = &self.analysis.plan.entries[last as usize];
-        let sent = entry.transmission_max.0.max(entry.transmission_max.1);
-        let size = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        Some(PathBound {
-            end: ready.checked_add(start)?.checked_add(sent)?,
-            first,
-            ready,
-            start,
-            queues: size(tree.vertices.len()),
-            variables: size(variables),
-            rows: size(rows),
-        })
+        let (small, large) = plan.entries[last as usize].transmission_max;
+        let end = ready.checked_add(found.start)?.checked_add(small.max(large))?;
+        Some(PathBound { end, first, ready, found })
     }
 
-    /// The entry before one, if its stream can be followed from there: none of its frames is lost on the way, changed, held by a
-    /// scheduler or sent on before its last bit.
-    fn followed(&self, number: u32) -> Option<u32> {
+    /// The entries of the longest path that ends at one, the last first.
+    fn path(&self, last: u32) -> impl Iterator<Item = u32> {
+        std::iter::successors(Some(last), move |entry| self.followed(*entry, *entry == last))
+    }
+
+    /// The entry before one, if its stream can be followed from there: none of its frames is lost on the way, held by a scheduler or sent
+    /// on before its last bit, and none is changed; at the last queue of a path (`is_last`) a tag may go.
+    fn followed(&self, number: u32, is_last: bool) -> Option<u32> {
         let analysis = self.analysis;
         let entry = &analysis.plan.entries[number as usize];
         if entry.previous == NONE || !self.whole[entry.stream as usize] {
@@ -177,8 +199,8 @@ impl Paths<'_, '_> {
         }
         let (before, arriving) =
             (&analysis.plan.entries[entry.previous as usize], &analysis.arrivals[number as usize]);
-        let is_same = (before.tagged, before.frame_min, before.frame_max)
-            == (entry.tagged, entry.frame_min, entry.frame_max);
+        let is_same =
+            entry.tagged == before.tagged || (is_last && entry.tagged.octets() <= before.tagged.octets());
         let is_plain = !arriving.scheduled && arriving.policed.is_none() && entry.cut.is_none();
         let is_known = arriving.queue_max.is_some()
             && analysis.passages[entry.previous as usize].sending_max.is_some()

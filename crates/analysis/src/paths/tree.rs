@@ -1,12 +1,10 @@
 //! The tree of the queues before the last queue of a path: which streams come by which, and where they are no longer followed.
 //!
 //! The root is the last queue. Below a queue are those from which streams are followed to it; one that was passed already on the way to the
-//! root is not entered again. The path of the observed stream is always in the tree, other queues as far as there is room, and ports of
-//! talkers only where the stream itself passes them: their streams come no later than their curves say.
+//! root is not entered again. The path of the observed stream is always in the tree, other queues as far as there is room, those near the
+//! root first.
 
 use std::collections::BTreeMap;
-
-use tautwire_model::network::NodeKind;
 
 use super::Paths;
 use crate::curve::Curve;
@@ -14,7 +12,7 @@ use crate::plan::OWN_LANE;
 use crate::shared_link::Sum;
 
 /// Most queues of a tree.
-const QUEUES_MAX: usize = 12;
+const QUEUES_MAX: usize = 24;
 /// Most lines of the curve of a group.
 const LINES_MAX: usize = 4;
 
@@ -29,6 +27,8 @@ pub(super) struct Vertex {
     pub(super) own: Option<u32>,
     /// The groups that pass it, by the lanes by which they come.
     pub(super) lanes: BTreeMap<u16, Vec<usize>>,
+    /// How many bits longer frames may be on the links by which they come than behind it.
+    pub(super) tag_bits: u64,
 }
 
 /// The way from a queue to the next one.
@@ -83,13 +83,12 @@ impl Tree {
             let entry = &plan.entries[entry as usize];
             (entry.port, entry.class)
         };
-        paths.followed(last)?;
         paths.queues.get(&queue(last))?;
-        let root = Vertex { queue: queue(last), onward: None, own: Some(last), lanes: BTreeMap::new() };
+        let root =
+            Vertex { queue: queue(last), onward: None, own: Some(last), lanes: BTreeMap::new(), tag_bits: 0 };
         let mut tree = Self { vertices: vec![root], groups: Vec::new() };
         // The path first, so that it is complete whatever else there is.
-        let path = std::iter::successors(Some(last), |entry| paths.followed(*entry));
-        let room = QUEUES_MAX.saturating_sub(path.count());
+        let room = QUEUES_MAX.saturating_sub(paths.path(last).count());
         let mut open = vec![Open { vertex: 0, leaves: BTreeMap::new() }];
         let (mut next, mut branches) = (0, 0);
         while next < open.len() {
@@ -101,20 +100,17 @@ impl Tree {
             let entries = plan.of_class(port, usize::from(class));
             let mut before: BTreeMap<(u32, u8), Vec<(u32, u32)>> = BTreeMap::new();
             for entry in entries {
-                if let Some(previous) = paths.followed(*entry) {
+                if let Some(previous) = paths.followed(*entry, vertex == 0) {
                     before.entry(queue(previous)).or_default().push((previous, *entry));
                 }
             }
-            let own = tree.vertices[vertex].own.and_then(|own| Some((paths.followed(own)?, own)));
+            let own =
+                tree.vertices[vertex].own.and_then(|own| Some((paths.followed(own, vertex == 0)?, own)));
             let mut entered = Vec::new();
             for (queue, pairs) in before {
                 let is_path = own.is_some_and(|own| pairs.contains(&own));
                 let is_new = !tree.way_to_root(vertex).any(|known| tree.vertices[known].queue == queue);
-                let is_talker = matches!(
-                    plan.network.nodes[plan.network.ports[queue.0 as usize].node.index()].kind,
-                    NodeKind::EndStation { .. }
-                );
-                let has_room = branches < room && !is_talker;
+                let has_room = branches < room;
                 let Some(onward) = (is_new && (is_path || has_room))
                     .then(|| onward(paths, vertex, &pairs, own.filter(|_| is_path)))
                     .flatten()
@@ -128,7 +124,14 @@ impl Tree {
                     onward: Some(onward),
                     own: own.filter(|_| is_path).map(|(previous, _)| previous),
                     lanes: BTreeMap::new(),
+                    tag_bits: 0,
                 });
+                let longer = pairs.iter().map(|(previous, entry)| {
+                    let octets = |entry: u32| plan.entries[entry as usize].tagged.octets();
+                    (octets(*previous) - octets(*entry)).bits().get()
+                });
+                let tag_bits = &mut tree.vertices[vertex].tag_bits;
+                *tag_bits = longer.chain([*tag_bits]).max().expect("its own");
                 let leaves = pairs.iter().map(|(previous, entry)| (*previous, leaves_at(*entry))).collect();
                 entered.extend(pairs.iter().map(|(_, entry)| *entry));
                 open.push(Open { vertex: number, leaves });

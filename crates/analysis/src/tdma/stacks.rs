@@ -13,6 +13,7 @@ use tautwire_units::Duration;
 
 use super::Cycle;
 use super::way::Range;
+use crate::accuracy::Accuracy;
 use crate::answers::{Learned, Response};
 #[cfg(feature = "planted-faults")]
 use crate::fault::PlantedFault;
@@ -139,6 +140,7 @@ impl Cycle<'_> {
             ports: Vec::new(),
             overflows: Vec::new(),
             recoveries: Vec::new(),
+            accuracy: Accuracy::default(),
         };
         let all = || (0..self.network.streams.len()).map(StreamIndex::at);
         let responses: Vec<_> = all().map(|number| self.response_handed(number)).collect();

@@ -13,6 +13,7 @@ mod known_instants;
 mod listeners;
 mod losses;
 mod mutations;
+mod paths;
 mod plane;
 mod preemption;
 mod profiles;
