@@ -35,22 +35,21 @@ pub(crate) fn without_gap(mut all: Vec<Way>) -> Vec<Way> {
 /// Hops of a stream, as entries of which `first` is the first, by the passage that begins at their far ends: behind one
 /// recovery function, or as one of several ways.
 pub(crate) fn passages_behind(stream: &Stream, first: u32, hops: impl Iterator<Item = u32>) -> Vec<Vec<u32>> {
-    let mut all: Vec<((Option<u32>, u32), Vec<u32>)> = Vec::new();
+    let (mut keys, mut all): (Vec<(bool, u32)>, Vec<Vec<u32>>) = (Vec::new(), Vec::new());
     for number in hops {
-        let hop = number - first;
-        let key = match stream.replication.as_deref() {
-            Some(replication) => match replication.recovered[hop as usize] {
-                Some(recovery) => (Some(recovery), 0),
-                None => (None, replication.merged[hop as usize]),
-            },
-            None => (None, hop),
-        };
-        match all.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, ways)) => ways.push(number),
-            None => all.push((key, vec![number])),
+        let hop = (number - first) as usize;
+        let key = stream.replication.as_deref().map_or((false, number), |replication| {
+            let merged = (false, replication.merged[hop]);
+            replication.recovered[hop].map_or(merged, |recovery| (true, recovery))
+        });
+        if let Some(place) = keys.iter().position(|known| *known == key) {
+            all[place].push(number);
+        } else {
+            keys.push(key);
+            all.push(vec![number]);
         }
     }
-    all.into_iter().map(|(_, ways)| ways).collect()
+    all
 }
 
 /// Whether copies of the frames of an entry were eliminated before it, so that they may have changed their order.
