@@ -67,6 +67,8 @@ pub enum PlantedFault {
     RestAtOpeningForgotten,
     /// Where the list of gates changes, no window is taken to lie over the change.
     ChangeForgotten,
+    /// Of frames with known instants none is taken to meet a change of lists.
+    FramesAtChangeForgotten,
     /// Gates of a clock that is corrected are taken to switch when they should.
     PrecisionForgotten,
     /// Preemptable frames are taken never to be held.
@@ -152,6 +154,9 @@ impl PlantedFault {
     /// Those of frame preemption behind gates.
     pub const OF_CUTS_BEHIND_GATES: [Self; 3] =
         [Self::RestAtOpeningForgotten, Self::HoldsForgotten, Self::CutWhileQueuedAlone];
+
+    /// That of frames with known instants where lists change.
+    pub const OF_INSTANTS_OVER_CHANGES: [Self; 1] = [Self::FramesAtChangeForgotten];
 
     /// Those of frames with known instants.
     pub const OF_INSTANTS: [Self; 3] =

@@ -477,8 +477,10 @@ impl Assess<'_> {
         let credit = terms.shaper.zip(terms.credit_max).map(|(shaper, credit)| shaper.at_any_time(credit));
         let held = self.held_max(terms);
         #[cfg(feature = "planted-faults")]
-        let held =
-            held.filter(|_| self.port.fault != Some(crate::PlantedFault::WaitAboveForgotten)).or(Some(0));
+        let held = match self.port.fault {
+            Some(crate::PlantedFault::WaitAboveForgotten) => Some(0),
+            _ => held,
+        };
         let late = match held {
             _ if is_credit => out.clone(),
             Some(held) => out.widened(held),

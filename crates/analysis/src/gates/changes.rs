@@ -26,6 +26,8 @@ pub(super) struct Changes<'a> {
     /// From the begin of the last cycle of the first list to that of the first cycle of the last one: states, and until when, counted from
     /// [`ORIGIN`].
     entries: Vec<(u8, u64)>,
+    /// What the clock reads there.
+    begin: u64,
     pub(super) unforeseen: Vec<Unforeseen>,
     #[cfg(feature = "planted-faults")]
     is_forgotten: bool,
@@ -117,10 +119,10 @@ impl<'a> Changes<'a> {
         // From here on it surely runs.
         let begins = readings.at(0).1.saturating_add(running.list.cycle_time.ceil().as_ps());
         let mut since = begins.max(running.list.base_time.as_ps());
-        let mut origin = None;
         let mut changes = Self {
             lists: vec![running.list],
             entries: Vec::new(),
+            begin: 0,
             unforeseen: Vec::new(),
             #[cfg(feature = "planted-faults")]
             is_forgotten: false,
@@ -140,13 +142,12 @@ impl<'a> Changes<'a> {
             if !is_known {
                 return None;
             }
-            if origin.is_none() {
-                running.cycle = last;
+            if changes.entries.is_empty() {
+                (running.cycle, changes.begin) = (last, start(running.list, last));
             }
-            let begin = *origin.get_or_insert(start(running.list, last));
-            changes.add(&running, (last, at), begin)?;
+            changes.add(&running, (last, at))?;
             let differs = at.min(start(running.list, last + 1));
-            let on_axis = |time: u64| (ORIGIN + time).saturating_sub(begin);
+            let on_axis = |time: u64| (ORIGIN + time).saturating_sub(changes.begin);
             changes.unforeseen.push(Unforeseen { differs: on_axis(differs), set: on_axis(most) });
             changes.lists.push(list);
             (running, since) = (Running { list, cycle }, at);
@@ -161,7 +162,7 @@ impl<'a> Changes<'a> {
     }
 
     /// The cycles of a list up to its last one, which ends `at`.
-    fn add(&mut self, running: &Running<'_>, (last, at): (u64, u64), begin: u64) -> Option<()> {
+    fn add(&mut self, running: &Running<'_>, (last, at): (u64, u64)) -> Option<()> {
         for cycle in running.cycle..=last {
             let mut now = start(running.list, cycle);
             let end = if cycle == last { at } else { start(running.list, cycle + 1) };
@@ -169,7 +170,7 @@ impl<'a> Changes<'a> {
             for (number, entry) in running.list.control_list.iter().enumerate() {
                 let until =
                     if number + 1 == count { end } else { end.min(now + entry.time_interval.as_ps()) };
-                self.entries.push((entry.gate_states, ORIGIN + (until - begin)));
+                self.entries.push((entry.gate_states, ORIGIN + (until - self.begin)));
                 now = until;
                 if now >= end {
                     break;
@@ -180,6 +181,19 @@ impl<'a> Changes<'a> {
             }
         }
         Some(())
+    }
+
+    /// From when to when it is neither the first list nor the last alone that runs, by a clock that is true except for its reading.
+    pub(super) fn true_span(&self, network: &Network, port: PortIndex) -> (u64, u64) {
+        let reading = reading(network, network.ports[port.index()].node);
+        let end = self.entries.last().map_or(ORIGIN, |(_, until)| *until) - ORIGIN + self.begin;
+        (self.begin.saturating_sub(reading), end.saturating_sub(reading))
+    }
+
+    /// Where an instant lies from [`ORIGIN`] on, by such a clock.
+    pub(super) fn place(&self, network: &Network, port: PortIndex, instant: i128) -> Option<u64> {
+        let reading = reading(network, network.ports[port.index()].node);
+        u64::try_from(i128::from(ORIGIN) + i128::from(reading) + instant - i128::from(self.begin)).ok()
     }
 
     /// When the gate of a class is open.

@@ -265,6 +265,15 @@ impl Times {
         self.each(before.max(behind), longer)
     }
 
+    /// What of it lies in a span, as if that came again.
+    pub(super) fn within(&self, begin: u64, length: u64) -> Periodic {
+        let all = self.with((begin, begin)).with((begin + length, begin + length));
+        let parts = all.changed.iter().flat_map(|changed| &changed.between);
+        let parts = parts.map(|(from, to)| (*from.max(&begin), *to.min(&(begin + length))));
+        let parts = parts.filter(|(from, to)| from < to);
+        Periodic::of(length, parts.map(|(from, to)| (from - begin, to - begin)))
+    }
+
     /// Where the part of an instant ends, if it is one of the set.
     pub(super) fn end_of(&self, instant: u64) -> Option<u64> {
         match &self.changed {

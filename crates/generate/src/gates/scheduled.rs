@@ -41,7 +41,17 @@ type Windows = Vec<(u64, u64, u64)>;
 /// The description of a seed.
 #[must_use]
 pub fn random_scheduled(seed: u64) -> String {
-    let mut dice = Dice::new(seed ^ 0x7363_6865_6475_6c65);
+    drawn(seed, Dice::new(seed ^ 0x7363_6865_6475_6c65), false)
+}
+
+/// The same, and the lists of some ports change in the run to others that have windows for the same frames.
+#[must_use]
+pub fn random_scheduled_changes(seed: u64) -> String {
+    drawn(seed, Dice::new(seed ^ 0x7363_6865_6368_616e), true)
+}
+
+fn drawn(seed: u64, mut dice: Dice, has_changes: bool) -> String {
+    let mut events = String::new();
     let shape = Shape::draw(&mut dice);
     let streams: Vec<Scheduled> = (0..dice.between(1, 5)).map(|_| shape.stream(&mut dice)).collect();
     let mut text = format!("name: scheduled-{seed}\nnetwork-control: none\nvlans: {{1: {{tagged: all}}}}\n");
@@ -65,7 +75,10 @@ pub fn random_scheduled(seed: u64) -> String {
     }
     text.push_str("nodes:\n");
     for bridge in 0..shape.bridges {
-        shape.write_bridge(&mut text, &mut dice, bridge, &streams);
+        let changed = shape.write_bridge(&mut text, &mut dice, bridge, &streams);
+        for (port, windows) in changed.into_iter().filter(|_| has_changes) {
+            shape.write_changes(&mut events, &mut dice, (bridge, &port), (&windows, &streams));
+        }
     }
     for station in 0..shape.at.len() {
         let _ = writeln!(text, "  e{station}:\n    type: end-station");
@@ -88,6 +101,9 @@ pub fn random_scheduled(seed: u64) -> String {
         stream.write(&mut text, &mut dice, number);
     }
     shape.write_others(&mut text, &mut dice);
+    if !events.is_empty() {
+        let _ = write!(text, "events:\n{events}");
+    }
     let _ = writeln!(text, "run: {{duration: 40 ms, seed: {}}}", seed + 1);
     // Readings in steps are not true time.
     if seed.is_multiple_of(8) { grain::drawn(&text, seed, &grain::FINE) } else { text }
@@ -172,8 +188,15 @@ impl Shape {
         windows
     }
 
-    /// A bridge with its ports, of which most have gates.
-    fn write_bridge(&self, text: &mut String, dice: &mut Dice, bridge: u64, streams: &[Scheduled]) {
+    /// A bridge with its ports, of which most have gates: these, with their windows.
+    fn write_bridge(
+        &self,
+        text: &mut String,
+        dice: &mut Dice,
+        bridge: u64,
+        streams: &[Scheduled],
+    ) -> Vec<(String, Windows)> {
+        let mut gated = Vec::new();
         let _ = writeln!(text, "  b{bridge}:\n    type: bridge");
         self.write_clock(text, dice, self.readings[bridge as usize]);
         text.push_str("    ports:\n");
@@ -188,12 +211,43 @@ impl Shape {
             } else {
                 let _ = writeln!(text, "      {port}:");
                 self.write_list(text, dice, bridge, &windows);
+                gated.push((port, windows));
             }
+        }
+        gated
+    }
+
+    /// Changes of a port's list, to other windows for the same frames or to the same ones, whole cycles later or not.
+    fn write_changes(
+        &self,
+        text: &mut String,
+        dice: &mut Dice,
+        (bridge, port): (u64, &str),
+        (before, streams): (&Windows, &[Scheduled]),
+    ) {
+        let reading = self.readings[bridge as usize];
+        let mut at = 4_000_000 + dice.between(0, 6_000) * 1_000;
+        for _ in 0..dice.between(0, 2) {
+            let other = self.windows(dice, (bridge, port), streams);
+            let stays = dice.chance(30);
+            let entries = self.entries(dice, if stays { before } else { &other });
+            let begin = (at + dice.between(1_000, 4_000) * 1_000) / self.cycle * self.cycle + reading;
+            let base = match dice.between(0, 4) {
+                0 => reading,
+                1 => begin + dice.between(0, self.cycle),
+                _ => begin,
+            };
+            let _ = writeln!(text, "  - at: {at} ns\n    change-gates:\n      port: b{bridge}:{port}");
+            let _ = writeln!(text, "      admin-base-time: {base} ns\n      admin-control-list:");
+            for (states, span) in entries {
+                let _ = writeln!(text, "        - {{gate-states: {states}, time-interval: {span} ns}}");
+            }
+            at += dice.between(5_000, 15_000) * 1_000;
         }
     }
 
     /// In windows their classes alone are open, or others too; elsewhere all others.
-    fn write_list(&self, text: &mut String, dice: &mut Dice, bridge: u64, windows: &Windows) {
+    fn entries(&self, dice: &mut Dice, windows: &Windows) -> Vec<(u64, u64)> {
         let scheduled: u64 = windows.iter().fold(0, |all, (.., class)| all | 1 << class);
         let beside = *dice.one_of(&[0, 0, 0, 1, 0x21]);
         let outside = if dice.chance(85) { 0xff & !scheduled } else { 0xff };
@@ -212,6 +266,11 @@ impl Shape {
             entries.push((if open == 0 { outside } else { open | beside }, pair[1] - pair[0]));
         }
         self.open_for_all(&mut entries);
+        entries
+    }
+
+    fn write_list(&self, text: &mut String, dice: &mut Dice, bridge: u64, windows: &Windows) {
+        let entries = self.entries(dice, windows);
         text.push_str("        gate-parameter-table:\n          gate-enabled: true\n");
         let reading = self.readings[bridge as usize];
         let base = match dice.between(0, 9) {
@@ -298,9 +357,10 @@ mod tests {
 
     #[test]
     fn random_networks_of_scheduled_streams_are_valid() {
-        for seed in 0..400 {
-            let text = random_scheduled(seed);
-            assert_eq!(text, random_scheduled(seed));
+        for seed in 0..800 {
+            let of = if seed < 400 { random_scheduled } else { random_scheduled_changes };
+            let text = of(seed);
+            assert_eq!(text, of(seed));
             let loaded = tautwire_model::load_text("random", &text);
             assert!(!loaded.has_errors(), "seed {seed}: {:#?}\n{text}", loaded.diagnostics);
         }

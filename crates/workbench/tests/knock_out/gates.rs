@@ -17,3 +17,14 @@ fn the_gates_of_scheduled_traffic() {
         assert!(!answers(&one).1, "an order is late where one port has no gates");
     }
 }
+
+/// The orders keep their deadline because both ports begin their new lists together.
+#[test]
+fn the_change_of_a_schedule() {
+    let text = include_str!("../../../../scenarios/schedule-change.yaml");
+    assert_eq!(answers(text), (true, true), "before, in and behind the change");
+    let (first, second) = text.split_once("port: s2:motor").expect("a change of the second switch");
+    let second = second.replacen("admin-base-time: 20 ms", "admin-base-time: 20200 us", 1);
+    let moved = format!("{first}port: s2:motor{second}");
+    assert_eq!(answers(&moved), (false, false), "an order is late where windows move apart");
+}

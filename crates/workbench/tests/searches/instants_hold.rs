@@ -4,7 +4,7 @@
 //! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
 
 use tautwire_analysis::{Method, PlantedFault, bounds_with_fault};
-use tautwire_generate::{cases, random_scheduled, seeds};
+use tautwire_generate::{cases, random_scheduled, random_scheduled_changes, seeds};
 use tautwire_workbench::{Bounds, Network, adversary, bounds};
 
 use crate::common::{contradictions, described, run, untold_losses};
@@ -58,6 +58,42 @@ fn faults_in_bounds_by_instants_are_found() {
             let network = described(&random_scheduled(*seed));
             !contradictions(&network, &bounds_with_fault(&network, Some(fault)), &run(&network)).is_empty()
         });
+        assert!(found.is_some(), "{fault:?}");
+    }
+}
+
+/// Lists change in the run: bounds by instants hold before, in and behind a change.
+#[test]
+fn no_scheduled_frame_is_beyond_its_bound_while_lists_change() {
+    let (seeds, mut count, mut changed) = (seeds(150), 0, 0);
+    for seed in &seeds {
+        let text = random_scheduled_changes(*seed);
+        let network = described(&text);
+        let (all, seen) = (bounds(&network), run(&network));
+        let mut found = contradictions(&network, &all, &seen);
+        found.extend(untold_losses(&network, &all, &seen).0);
+        assert!(found.is_empty(), "TAUTWIRE_SEED={seed}: {:#?}\n{text}", &found[..found.len().min(5)]);
+        for (stream, bounds) in network.streams.iter().zip(&all.streams) {
+            let changes =
+                stream.hops.iter().zip(&bounds.hops).filter(|(hop, _)| network.gates_change(hop.port));
+            for (_, bound) in changes {
+                changed += 1;
+                count += usize::from(bound.method == Method::Carried("release-instants"));
+            }
+        }
+    }
+    println!("{count} of {changed} hops over changes have bounds by instants, {} networks", seeds.len());
+    assert!(seeds.len() == 1 || count > seeds.len() / 2, "{count} of {changed}");
+}
+
+#[test]
+fn faults_in_bounds_by_instants_over_changes_are_found() {
+    for fault in PlantedFault::OF_INSTANTS_OVER_CHANGES {
+        let found = (0..cases(1_000)).find(|seed| {
+            let network = described(&random_scheduled_changes(*seed));
+            !contradictions(&network, &bounds_with_fault(&network, Some(fault)), &run(&network)).is_empty()
+        });
+        println!("{fault:?}: seed {found:?}");
         assert!(found.is_some(), "{fault:?}");
     }
 }

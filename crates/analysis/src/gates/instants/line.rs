@@ -1,16 +1,19 @@
 //! A port whose gates switch at known instants: its sets of instants, in true time, and the frame in transmission at one.
 //!
-//! Only a port with a true clock has them, if nothing else takes its line and its list does not change. Before its
-//! first cycle begins, and for a frame longer, its gates have other states: nothing is known of frames that come by
+//! Only a port with a true clock has them, if nothing else takes its line. Where its list changes, they are those of all periods that are
+//! looked at (`course.rs`). Before its first cycle begins, and for a frame longer, its gates have other states: nothing is known of frames that come by
 //! then ([`KnownLine::settled`]). A port without gates counts as one with open gates.
 
-use tautwire_core::gates::{CycleTime, Openings};
+use tautwire_core::gates::{CycleTime, GateParameters, Openings};
+use tautwire_model::Network;
 use tautwire_model::gates::{GateClock, PortGates};
 use tautwire_model::network::{PortIndex, StagePosition};
 
+use super::super::changes::Changes;
 use super::super::periodic::{PARTS_MAX, Periodic};
 use super::super::port::{Credit, Frames, GAP, Gated, Guard, Timing};
 use super::super::reading;
+use super::course::Course;
 use super::positions::Positions;
 use super::releases::is_true;
 use crate::clock::PS_PER_S;
@@ -20,6 +23,8 @@ use crate::port_plan::PortPlan;
 
 /// Fractions of a cycle after which a list repeats on an integer picosecond.
 const UNROLLED_MAX: usize = 4_096;
+/// Entries of lists that are looked at one by one over changes.
+const ENTRIES_MAX: u64 = 1 << 18;
 /// Steps of the search for a start among the frames of classes above.
 const STEPS_MAX: u32 = 10_000;
 
@@ -31,7 +36,7 @@ pub(super) struct KnownLine {
     shift: u64,
     /// From here on the list runs, and no frame that began before it is in transmission, true time.
     pub(super) settled: u64,
-    /// Whether it has gates.
+    /// Whether it has gates whose cycles are alike.
     has_gates: bool,
     /// Bits per second, less the roundings of every frame.
     rate_served: u64,
@@ -48,7 +53,7 @@ pub(super) struct Starts {
 
 impl KnownLine {
     /// Of a port, if everything there repeats with `period`.
-    pub(super) fn of(plan: &Plan<'_>, number: u32, period: u64) -> Option<Self> {
+    pub(super) fn of(plan: &Plan<'_>, number: u32, course: Course) -> Option<Self> {
         let port = plan.ports[number as usize].as_ref()?;
         let network = plan.network;
         let node = network.ports[number as usize].node;
@@ -64,7 +69,10 @@ impl KnownLine {
             return None;
         }
         match network.gates(PortIndex(number)) {
-            Some(gates) => Self::with_gates(plan, (number, port), gates, period),
+            Some(gates) if network.gates_change(PortIndex(number)) => {
+                Self::with_changes(plan, (number, port), gates, course)
+            }
+            Some(gates) => Self::with_gates(plan, (number, port), gates, course.all()?),
             None => Some(Self {
                 gated: always_open(plan, number, port),
                 shift: 0,
@@ -83,24 +91,59 @@ impl KnownLine {
     ) -> Option<Self> {
         let network = plan.network;
         let cycles = gates.parameters.cycle_time;
-        let is_free = network.gate_clock() == GateClock::Free && !network.gates_change(PortIndex(number));
-        if !is_free || !period.is_multiple_of(cycles.numerator()) {
+        if network.gate_clock() != GateClock::Free || !period.is_multiple_of(cycles.numerator()) {
             return None;
         }
         let mut gated = super::super::gated(plan, (number, port), gates, None);
         for class in 0..8 {
             gated.open[class] = open(gates, class)?.into();
         }
-        let node = network.ports[number as usize].node;
-        let reading = reading(network, node);
-        let first = first_cycle(gates, reading);
-        // Ticks and steps may make it later, and a frame that began before it is in transmission.
-        let frame = gated.frames.iter().flatten().map(|frames| gated.timing.time(frames.wire_max)).max();
-        let late = if first == 0 && gated.timing.error == 0 { 0 } else { frame? + gated.timing.error };
+        let settled = settled(network, number, gates, &gated)?;
         gated.timing.first = 0;
         let base = gates.parameters.base_time.as_ps() % cycles.numerator();
+        let reading = reading(network, network.ports[number as usize].node);
         let shift = (reading % cycles.numerator() + cycles.numerator() - base) % cycles.numerator();
-        Some(Self { gated, shift, settled: first + late, has_gates: true, rate_served: port.rate_served })
+        Some(Self { gated, shift, settled, has_gates: true, rate_served: port.rate_served })
+    }
+
+    /// Of a port whose list changes, over all periods that are looked at.
+    fn with_changes(
+        plan: &Plan<'_>,
+        (number, port): (u32, &PortPlan),
+        gates: &PortGates,
+        course: Course,
+    ) -> Option<Self> {
+        let network = plan.network;
+        let changes = Changes::of(network, PortIndex(number), gates)?;
+        let is_even = |list: &&GateParameters| {
+            let cycle = list.cycle_time;
+            cycle.denominator() == 1 && course.period.is_multiple_of(cycle.numerator())
+        };
+        let is_known = network.gate_clock() == GateClock::Free && course.count > 1;
+        // Entries of all cycles that are looked at.
+        let entries = |list: &&GateParameters| {
+            let cycles = course.all()? / list.cycle_time.floor().as_ps();
+            cycles.checked_mul(list.control_list.len() as u64)
+        };
+        let is_short = |list| entries(list).is_some_and(|entries| entries <= ENTRIES_MAX);
+        if !is_known || !changes.lists.iter().all(is_even) || !changes.lists.iter().all(is_short) {
+            return None;
+        }
+        let begin = changes.place(network, PortIndex(number), course.begin())?;
+        let mut gated = super::super::gated(plan, (number, port), gates, Some(changes));
+        let frame = gated.frames.iter().flatten().map(|frames| gated.timing.time(frames.wire_max)).max()?;
+        // A frame that may not look ahead along the new list has no known instants.
+        let late = frame + 2 * gated.timing.error;
+        if gated.unforeseen.iter().any(|change| change.differs < change.set + late) {
+            return None;
+        }
+        gated.unforeseen.clear();
+        let settled = settled(network, number, gates, &gated)?;
+        gated.timing.first = 0;
+        for class in 0..8 {
+            gated.open[class] = gated.open[class].within(begin, course.all()?).into();
+        }
+        Some(Self { gated, shift: 0, settled, has_gates: false, rate_served: port.rate_served })
     }
 
     /// The time of a frame of so many bits on the wire, with the gap after it.
@@ -220,6 +263,16 @@ impl KnownLine {
         };
         open.whole_parts().into_iter().find(around)
     }
+}
+
+/// From when on the first list of a port runs, and no frame that began before it is in transmission.
+fn settled(network: &Network, number: u32, gates: &PortGates, gated: &Gated) -> Option<u64> {
+    let reading = reading(network, network.ports[number as usize].node);
+    let first = first_cycle(gates, reading);
+    // Ticks and steps may make it later.
+    let frame = gated.frames.iter().flatten().map(|frames| gated.timing.time(frames.wire_max)).max();
+    let late = if first == 0 && gated.timing.error == 0 { 0 } else { frame? + gated.timing.error };
+    Some(first + late)
 }
 
 /// How long after the begin of the run the first cycle begins.

@@ -8,14 +8,18 @@
 //! with spans for each instant.
 
 mod counts;
+mod course;
 mod line;
 mod positions;
 mod queue;
 mod releases;
 
+use std::ops::Range;
+
 use tautwire_model::network::PortIndex;
 use tautwire_units::Duration;
 
+use self::course::Course;
 use self::line::KnownLine;
 use self::queue::{Above, Member, Others, Queue, is_in_order};
 use self::releases::Releases;
@@ -92,9 +96,11 @@ pub(super) fn notes(analysis: &Analysis<'_>, stream: u32) -> Vec<String> {
         Ok(release) => {
             let time = Duration::from_ps;
             let (offset, interval) = (time(release.offset), time(release.interval));
-            let period = time(instants.releases.period);
+            let course = instants.releases.course;
+            let period = time(course.period);
+            let changes = if course.count > 1 { ", before the lists change and behind that" } else { "" };
             let first = format!(
-                "released at {offset} and every {interval}; all that is known comes again every {period}"
+                "released at {offset} and every {interval}; all that is known comes again every {period}{changes}"
             );
             let entries = analysis.plan.entries_of(stream);
             std::iter::once(first).chain(entries.filter_map(|entry| instants.note(entry))).collect()
@@ -105,6 +111,16 @@ pub(super) fn notes(analysis: &Analysis<'_>, stream: u32) -> Vec<String> {
 impl<'a, 'network> Instants<'a, 'network> {
     fn of(analysis: &'a Analysis<'network>) -> Self {
         let releases = Releases::of(&analysis.plan);
+        if let Some(course) = Course::over_changes(analysis, &releases) {
+            let over = Self::by(analysis, Releases { course, ..releases.clone() });
+            if over.frames.iter().all(|frames| course.is_steady(frames)) {
+                return over;
+            }
+        }
+        Self::by(analysis, releases)
+    }
+
+    fn by(analysis: &'a Analysis<'network>, releases: Releases) -> Self {
         let frames = vec![Vec::new(); analysis.plan.entries.len()];
         let lines = (0..analysis.plan.ports.len()).map(|_| None).collect();
         let mut instants = Self { analysis, releases, frames, lines };
@@ -130,7 +146,7 @@ impl<'a, 'network> Instants<'a, 'network> {
         if plan.port(port).is_by_curves_alone() {
             return;
         }
-        let Some(line) = KnownLine::of(plan, port, self.releases.period) else { return };
+        let Some(line) = KnownLine::of(plan, port, self.releases.course) else { return };
         let mut above: [Option<Above>; 8] = Default::default();
         for class in (0..8).rev().filter(|class| !plan.of_class(port, *class).is_empty()) {
             let mut members = self.members(port, &line, class);
@@ -143,7 +159,7 @@ impl<'a, 'network> Instants<'a, 'network> {
                 let unknown = higher.clone().filter(|higher| of_class(*higher).is_none());
                 let queue = Queue {
                     line: &line,
-                    period: self.releases.period,
+                    period: self.period(),
                     class,
                     unknown_above: unknown.fold(0, |all, higher| all | 1 << higher),
                     above: higher.filter_map(of_class).collect(),
@@ -154,9 +170,14 @@ impl<'a, 'network> Instants<'a, 'network> {
                 queue.settle(&mut members);
                 members.iter().for_each(|member| self.take(member));
             }
-            above[class] = Above::of(&line, self.releases.period, &members, others);
+            above[class] = Above::of(&line, self.period(), &members, others);
         }
         self.lines[port as usize] = Some(line);
+    }
+
+    /// All of the time that is looked at.
+    fn period(&self) -> u64 {
+        self.releases.course.all().expect("it was not too long")
     }
 
     /// The frames of an entry by curves, after the known instants of the port before.
@@ -198,14 +219,16 @@ impl<'a, 'network> Instants<'a, 'network> {
         let is_plain = selection == Selection::StrictPriority
             && is_in_order(order, count)
             && at.deviation == Deviation::default();
+        let course = self.releases.course;
         let member = |number: &u32| {
             let (entry, frames) = (&plan.entries[*number as usize], &self.frames[*number as usize]);
             let is_late = |frame: &Frame| frame.queued.latest == UNKNOWN;
-            let is_early = |frame: &Frame| frame.queued.earliest < line.settled;
+            let is_early = |frame: &Frame| frame.queued.earliest < line.settled + course.first_begin();
             let is_known = is_plain
                 && entry.cut.is_none()
                 && entry.scheduler == NONE
-                && !frames.iter().any(|frame| is_late(frame) || is_early(frame));
+                && !frames.iter().any(is_late)
+                && !course.first(frames).iter().any(is_early);
             Member {
                 entry: *number,
                 frames: frames.clone(),
@@ -232,7 +255,16 @@ impl<'a, 'network> Instants<'a, 'network> {
     /// The bounds of an entry.
     fn by_instants(&self, number: u32) -> Option<ByInstants> {
         let entry = &self.analysis.plan.entries[number as usize];
-        let frames = &self.frames[number as usize];
+        let all = &self.frames[number as usize];
+        let of_run = self.releases.course.of_run(all.len());
+        #[cfg(feature = "planted-faults")]
+        let of_run = match self.analysis.plan.fault {
+            Some(crate::PlantedFault::FramesAtChangeForgotten) => {
+                of_run.start..of_run.start + self.releases.course.first(all).len()
+            }
+            _ => of_run,
+        };
+        let frames = &all[of_run.clone()];
         let is_unknown = |frame: &Frame| frame.next.latest == UNKNOWN || frame.here.latest == UNKNOWN;
         if frames.is_empty() || frames.iter().any(is_unknown) || !self.is_sure(number) {
             return None;
@@ -252,7 +284,7 @@ impl<'a, 'network> Instants<'a, 'network> {
         Some(ByInstants {
             end_min: least(|frame| frame.released.latest),
             end: frames.iter().map(end).max()?,
-            waiting: self.waiting(frames),
+            waiting: self.waiting(all, of_run),
             hop_min: least(|frame| frame.here.latest),
             hop,
             method: "release-instants",
@@ -264,10 +296,10 @@ impl<'a, 'network> Instants<'a, 'network> {
     }
 
     /// Most of an entry's frames that have come to their queue and not started.
-    fn waiting(&self, frames: &[Frame]) -> u64 {
+    fn waiting(&self, frames: &[Frame], of_run: Range<usize>) -> u64 {
         let count = frames.len();
         let comes = |number: usize| {
-            let again = u64::try_from(number / count).ok()?.checked_mul(self.releases.period)?;
+            let again = u64::try_from(number / count).ok()?.checked_mul(self.period())?;
             frames[number % count].queued.earliest.checked_add(again)
         };
         let until = |number: usize| {
@@ -275,7 +307,7 @@ impl<'a, 'network> Instants<'a, 'network> {
             let there = (number..).take_while(|next| comes(*next).is_some_and(|comes| comes <= start));
             there.count() as u64
         };
-        (0..count).map(until).max().unwrap_or(0)
+        of_run.map(until).max().unwrap_or(0)
     }
 
     /// Whether only long waits prevent a bound by curves: no frame of it is lost on its path.
@@ -303,6 +335,7 @@ impl<'a, 'network> Instants<'a, 'network> {
     /// Where and when the frames of an entry start.
     fn note(&self, number: u32) -> Option<String> {
         let (plan, frames) = (&self.analysis.plan, &self.frames[number as usize]);
+        let frames = &frames[self.releases.course.of_run(frames.len())];
         let entry = &plan.entries[number as usize];
         let worst =
             frames.iter().max_by_key(|frame| frame.start.latest.saturating_sub(frame.released.earliest))?;

@@ -12,6 +12,7 @@ use tautwire_model::psfp::Internal;
 use tautwire_units::Duration;
 
 use super::Span;
+use super::course::Course;
 use crate::plan::Plan;
 
 /// Limit of frames of all streams that are examined one by one, each at every port.
@@ -22,8 +23,8 @@ const PERIOD_MAX: u64 = 100_000_000_000_000;
 /// When the frames of streams come to their hosts.
 #[derive(Clone, Debug)]
 pub(super) struct Releases {
-    /// The common period, picoseconds.
-    pub(super) period: u64,
+    /// The common period, or several in a row.
+    pub(super) course: Course,
     /// Per stream.
     pub(super) streams: Vec<Result<Release, Unknown>>,
 }
@@ -89,17 +90,25 @@ impl Releases {
                 }
             }
         }
-        Self { period, streams }
+        Self { course: Course::of(period), streams }
     }
 
-    /// When the frames of a stream in one period come; none if it is not known.
+    /// Whether no more frames than are examined come in a time.
+    pub(super) fn is_within(&self, time: u64) -> bool {
+        self.streams.iter().flatten().map(|one| one.count(time)).sum::<u64>() <= FRAMES_MAX
+    }
+
+    /// When the frames of a stream in the time that is looked at come; none if it is not known.
     pub(super) fn frames(&self, stream: u32) -> Vec<Span> {
         let Ok(release) = self.streams[stream as usize] else { return Vec::new() };
+        let Course { period, count, .. } = self.course;
+        // Over changes each frame has its place in true time.
+        let offset = if count > 1 { release.offset % period } else { release.offset };
         let frame = |number: u64| {
-            let earliest = release.offset + number / release.burst * release.interval;
+            let earliest = offset + number / release.burst * release.interval;
             Span { earliest, latest: earliest + release.jitter }
         };
-        (0..release.count(self.period)).map(frame).collect()
+        (0..release.count(period * count)).map(frame).collect()
     }
 }
 
@@ -116,7 +125,7 @@ pub(super) fn is_true(clock: &Clock) -> bool {
 }
 
 /// The least common multiple, if it is not too long.
-fn common(one: u64, other: u64) -> Option<u64> {
+pub(super) fn common(one: u64, other: u64) -> Option<u64> {
     let (mut a, mut b) = (one, other);
     while b > 0 {
         (a, b) = (b, a % b);
