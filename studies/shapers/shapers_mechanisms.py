@@ -29,6 +29,7 @@ COMBINATIONS = (
     "gates + preemption",
     "gates + ats + preemption",
     "cycles",
+    "cycles + preemption",
     "cycles + credit",
     "cycles + ats",
 )
