@@ -2,6 +2,7 @@
 
 mod admit;
 mod admit_socket;
+mod analyse;
 mod bounds;
 mod check;
 mod completions;
@@ -44,6 +45,7 @@ pub(crate) fn run(command: &Command) -> Exit {
         Command::Verify(arguments) => run::verify(arguments),
         #[cfg(target_os = "linux")]
         Command::Live(arguments) => live::run(arguments),
+        Command::Analyse(arguments) => analyse::run(arguments),
         Command::Admit(arguments) => admit::run(arguments),
         Command::Schedule(arguments) => schedule::run(arguments),
         Command::Plan(arguments) => plan::run(arguments),

@@ -16,6 +16,7 @@ fn every_help_is_as_agreed() {
         "bounds",
         "simulate",
         "verify",
+        "analyse",
         "admit",
         "schedule",
         "plan",

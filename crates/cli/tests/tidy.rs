@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 const SKIPPED: [&str; 5] = ["target", "node_modules", "runs", "__pycache__", "dist"];
 
 /// units <- wire <- core <- model <- { analysis, sim } <- report <- admission <- workbench <- cli; observe is above
-/// core, below sim and report; synthesis above model, below workbench; mechanisms above sim, below workbench; live above sim and
+/// core, below sim and report; synthesis above model, below workbench; captures above sim, below report; mechanisms above sim, below
+/// workbench; live above sim and
 /// linux, below cli. A crate may use any crate that its arrows reach.
-const ARROWS: [(&str, &[&str]); 16] = [
+const ARROWS: [(&str, &[&str]); 17] = [
     ("units", &[]),
     ("program", &[]),
     ("wire", &["units"]),
@@ -27,11 +28,24 @@ const ARROWS: [(&str, &[&str]); 16] = [
     ("sim", &["units", "wire", "core", "model", "observe"]),
     ("linux", &[]),
     ("live", &["units", "wire", "core", "model", "observe", "sim", "linux"]),
-    ("report", &["units", "wire", "core", "model", "observe", "analysis", "sim"]),
-    ("admission", &["units", "wire", "core", "model", "observe", "analysis", "sim", "report"]),
+    ("captures", &["units", "wire", "core", "model", "observe", "sim"]),
+    ("report", &["units", "wire", "core", "model", "observe", "analysis", "sim", "captures"]),
+    ("admission", &["units", "wire", "core", "model", "observe", "analysis", "sim", "captures", "report"]),
     (
         "workbench",
-        &["units", "wire", "core", "model", "observe", "analysis", "sim", "synthesis", "report", "admission"],
+        &[
+            "units",
+            "wire",
+            "core",
+            "model",
+            "observe",
+            "analysis",
+            "sim",
+            "synthesis",
+            "captures",
+            "report",
+            "admission",
+        ],
     ),
     (
         "cli",
@@ -44,6 +58,7 @@ const ARROWS: [(&str, &[&str]); 16] = [
             "analysis",
             "sim",
             "synthesis",
+            "captures",
             "report",
             "admission",
             "workbench",

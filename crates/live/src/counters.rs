@@ -6,8 +6,7 @@ use tautwire_model::Network;
 use tautwire_observe::{DelayParts, Histogram};
 use tautwire_sim::{DropReason, HopObservation, ListenerObservation, StreamObservation, WorstFrame};
 use tautwire_units::{Duration, Instant};
-
-use crate::message::Message;
+use tautwire_wire::LiveMessage;
 
 /// A listener of a stream.
 #[derive(Clone, Debug, Default)]
@@ -76,7 +75,7 @@ impl Counters {
     }
 
     /// A listener received a frame.
-    pub(crate) fn received(&mut self, network: &Network, message: &Message, listener: u32, now: Instant) {
+    pub(crate) fn received(&mut self, network: &Network, message: &LiveMessage, listener: u32, now: Instant) {
         let stream = &network.streams[message.stream as usize];
         let own = self.listeners.entry((message.stream, listener)).or_insert_with(|| Listener {
             seen: ListenerObservation {

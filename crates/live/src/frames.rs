@@ -2,13 +2,12 @@
 
 use tautwire_core::{QueuedFrame, TrafficClass};
 use tautwire_units::{Duration, Instant};
-
-use crate::message::Message;
+use tautwire_wire::LiveMessage;
 
 /// A frame, or a copy of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
-    pub(crate) message: Message,
+    pub(crate) message: LiveMessage,
     /// When its last bit reached this node; at the talker, its creation.
     pub(crate) received: Instant,
     /// When it reached the queue.

@@ -24,3 +24,4 @@ pub use floor::{Floor, Spread};
 pub use run::{Cannot, LiveRun, Settings, run};
 pub use support::{differences, refusals};
 pub use tautwire_linux::Priority;
+pub use worker::ReceivedFrame;

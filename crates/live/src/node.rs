@@ -17,11 +17,11 @@ use tautwire_model::network::{
 use tautwire_observe::DelayParts;
 use tautwire_sim::{Creations, DropReason, PortObservation};
 use tautwire_units::{Bytes, Duration, Instant};
-use tautwire_wire::{EtherType, EthernetHeader};
+use tautwire_wire::{EtherType, EthernetHeader, LiveMessage};
 
 use crate::counters::Counters;
 use crate::frames::{Handle, Slab, Slot};
-use crate::message::{self, Message};
+use crate::message;
 use crate::plan::Plan;
 
 /// Octets of the gap behind a frame (IEEE Std 802.3, 4.4.2).
@@ -176,8 +176,9 @@ impl<'n> Node<'n> {
         if header.ether_type == message::PROBE {
             return;
         }
-        let parsed =
-            Message::parse(data, false).ok().filter(|_| header.ether_type == EtherType::LOCAL_EXPERIMENTAL);
+        let parsed = LiveMessage::parse(data, false)
+            .ok()
+            .filter(|_| header.ether_type == EtherType::LOCAL_EXPERIMENTAL);
         let known = parsed.and_then(|(message, own)| {
             let stream = self.network.streams.get(message.stream as usize)?;
             let fits = stream.destination == header.destination && stream.source == header.source;
@@ -228,7 +229,7 @@ impl<'n> Node<'n> {
     fn create(&mut self, stream: u32) {
         let (creations, number) = self.sources.get_mut(&stream).expect("a source of this node");
         let Some(creation) = creations.next() else { return };
-        let message = Message {
+        let message = LiveMessage {
             stream,
             number: *number,
             created: creation.at.as_ps() / 1000,
@@ -257,7 +258,7 @@ impl<'n> Node<'n> {
         let at = &self.network.ports[to.index()];
         let is_bridge = self.network.device(at.node).is_some();
         if !is_bridge {
-            let is_whole = Message::parse(&slot.data, true).is_ok();
+            let is_whole = LiveMessage::parse(&slot.data, true).is_ok();
             let slot = self.slab.remove(place);
             return match came_by.listener {
                 _ if !is_whole => self.counters.dropped(stream, hop, DropReason::BitError),

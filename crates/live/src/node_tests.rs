@@ -160,7 +160,7 @@ impl<'n> Taken<'n> {
             talker.emit(now, |_, frame| {
                 let (header, data) = EthernetHeader::parse(frame).expect("a header");
                 assert_eq!((header.ether_type, header.tag), (EtherType::LOCAL_EXPERIMENTAL, None));
-                let (message, _) = Message::parse(data, true).expect("as it was made");
+                let (message, _) = LiveMessage::parse(data, true).expect("as it was made");
                 if message.stream == 0 {
                     frames.push((now, frame.to_vec()));
                 }

@@ -16,7 +16,7 @@ use crate::message::PROBE;
 use crate::node::Node;
 use crate::plan::Plan;
 use crate::support;
-use crate::worker::{Shared, Station, Turn, work};
+use crate::worker::{Capture, ReceivedFrame, Shared, Station, Turn, work};
 
 /// How long before its start a run is ready.
 const AHEAD: u64 = 50_000_000;
@@ -28,6 +28,8 @@ pub struct Settings {
     pub threads: Option<usize>,
     /// Whether threads ask for real-time priority.
     pub is_real_time: bool,
+    /// Whether received frames are kept.
+    pub captures: bool,
 }
 
 /// Why there is no run.
@@ -71,6 +73,10 @@ pub struct LiveRun {
     pub foreign: u64,
     /// Frames that sockets lost, as the kernel counts them.
     pub socket_lost: u64,
+    /// Frames that ports received, in order of time, if they were to be kept.
+    pub received: Vec<ReceivedFrame>,
+    /// Frames for which there was no room among them.
+    pub not_kept: u64,
 }
 
 /// Runs a network on pairs of interfaces in namespaces of this process.
@@ -94,6 +100,7 @@ pub fn run(network: &Network, settings: Settings) -> Result<LiveRun, Cannot> {
         stations.push(Station {
             node: Node::new(network, &plan, index, network.run.seed),
             ports: sockets(network, index, namespace)?,
+            capture: settings.captures.then(Capture::default),
         });
     }
     ready(network, &stations)?;
@@ -233,6 +240,7 @@ fn collect(network: &Network, groups: Vec<Vec<Station<'_>>>, floor: Floor) -> io
     let mut counters = Counters::default();
     let mut ports = vec![PortObservation::default(); network.ports.len()];
     let mut in_flight: BTreeMap<u32, BTreeMap<u32, u64>> = BTreeMap::new();
+    let (mut received, mut not_kept) = (Vec::new(), 0);
     let mut socket_lost = 0;
     for station in groups.into_iter().flatten() {
         for (stream, hop) in station.node.in_flight() {
@@ -245,7 +253,12 @@ fn collect(network: &Network, groups: Vec<Vec<Station<'_>>>, floor: Floor) -> io
             socket_lost += socket.lost()?;
         }
         counters.merge(station.node.counters);
+        if let Some(mut capture) = station.capture {
+            received.append(&mut capture.frames);
+            not_kept += capture.left_out;
+        }
     }
+    received.sort_by_key(|frame: &ReceivedFrame| frame.at);
     let none = BTreeMap::new();
     let streams = (0..network.streams.len()).map(|number| {
         let number = StreamIndex::at(number).0;
@@ -267,5 +280,7 @@ fn collect(network: &Network, groups: Vec<Vec<Station<'_>>>, floor: Floor) -> io
         duplicates: counters.duplicates,
         foreign: counters.foreign,
         socket_lost,
+        received,
+        not_kept,
     })
 }

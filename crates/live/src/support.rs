@@ -1,9 +1,12 @@
 //! What of a description a live run does not have: refusals, each one sentence, and differences that are stated.
 
-use tautwire_model::Network;
 use tautwire_model::network::{
     Clock, Delay, Distribution, NodeKind, StagePosition, StreamIndex, Switching, Traffic,
 };
+use tautwire_model::{Network, building_blocks};
+
+/// Building blocks of the data plane that are run live, by their names in the model.
+const RUN: [&str; 1] = ["gates"];
 
 /// What the description asks for that cannot be run live; nothing if all of it can.
 #[must_use]
@@ -21,16 +24,13 @@ pub fn refusals(network: &Network) -> Vec<String> {
     refuse(network.gptp.is_some(), "gPTP (`gptp`)");
     refuse(network.harts.is_some(), "HaRTES (`harts`)");
     refuse(network.test_bed.is_some(), "tasks of a test bed");
-    refuse(!network.stream_filters.is_empty(), "stream filters, gates and meters of bridges");
-    refuse(network.cyclic.is_some(), "cyclic queuing and forwarding");
-    refuse(network.ports.iter().any(|port| port.preemption.is_some()), "frame preemption");
+    // A block that is new is refused until it is run.
+    for block in building_blocks(network).filter(|block| !RUN.contains(block)) {
+        refuse(true, block);
+    }
     refuse(!network.events.is_empty(), "timeline (`events`)");
     refuse(network.streams.iter().any(|stream| stream.learned), "forwarding by learned addresses");
     refuse(network.streams.iter().any(|stream| stream.virtual_link.is_some()), "virtual links of ARINC 664");
-    refuse(
-        network.streams.iter().any(|stream| stream.replication.is_some()),
-        "frame replication and elimination",
-    );
     refuse(network.streams.iter().any(|stream| stream.datagrams.is_some()), "datagrams of several frames");
     refuse(network.hosts.iter().any(|host| !host.stacks.stacks.is_empty()), "protocol stacks of hosts");
     refuse(network.links.iter().any(|link| !link.up), "links that are down");

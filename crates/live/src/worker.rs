@@ -11,6 +11,8 @@ use crate::node::Node;
 
 /// How long a run goes on behind its end for frames that are on their way.
 const DRAIN_MAX: u64 = 1_000_000_000;
+/// Most octets of frames that are captured at a node.
+const CAPTURE_MAX: usize = 256 << 20;
 /// Longest wait: then it looks whether the run is over.
 const LOOK: u64 = 5_000_000;
 
@@ -18,6 +20,38 @@ const LOOK: u64 = 5_000_000;
 pub(crate) struct Station<'n> {
     pub(crate) node: Node<'n>,
     pub(crate) ports: Vec<(PortIndex, PacketSocket)>,
+    pub(crate) capture: Option<Capture>,
+}
+
+/// A frame that a port received.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReceivedFrame {
+    /// When, in nanoseconds since the start.
+    pub at: u64,
+    /// Where.
+    pub port: PortIndex,
+    /// Destination address to the end of the data.
+    pub octets: Vec<u8>,
+}
+
+/// The frames that a node received, in memory until the run is over.
+#[derive(Debug, Default)]
+pub(crate) struct Capture {
+    pub(crate) frames: Vec<ReceivedFrame>,
+    octets: usize,
+    /// Frames for which there was no room.
+    pub(crate) left_out: u64,
+}
+
+impl Capture {
+    fn take(&mut self, at: u64, port: PortIndex, octets: &[u8]) {
+        if self.octets + octets.len() > CAPTURE_MAX {
+            self.left_out += 1;
+            return;
+        }
+        self.octets += octets.len();
+        self.frames.push(ReceivedFrame { at, port, octets: octets.to_vec() });
+    }
 }
 
 /// What the threads of a run share.
@@ -69,7 +103,9 @@ fn go_on(stations: &mut [Station<'_>], turn: Turn, shared: &Shared) -> io::Resul
         for station in &mut *stations {
             for (port, socket) in &station.ports {
                 if waiter.is_ready(place) {
-                    let taken = receive(&mut station.node, turn.clock, *port, socket, &mut buffer)?;
+                    let capture = station.capture.as_mut();
+                    let taken =
+                        receive((&mut station.node, capture), turn.clock, *port, socket, &mut buffer)?;
                     shared.between.fetch_sub(taken, Ordering::Relaxed);
                 }
                 place += 1;
@@ -77,7 +113,7 @@ fn go_on(stations: &mut [Station<'_>], turn: Turn, shared: &Shared) -> io::Resul
         }
         let mut next = u64::MAX;
         let mut is_done = now >= turn.end;
-        for Station { node, ports } in &mut *stations {
+        for Station { node, ports, .. } in &mut *stations {
             node.settle(instant(now));
             let mut failed = None;
             node.emit(instant(turn.clock.now()), |port, frame| {
@@ -115,7 +151,7 @@ fn go_on(stations: &mut [Station<'_>], turn: Turn, shared: &Shared) -> io::Resul
 
 /// Takes all frames of a socket, and gives their number.
 fn receive(
-    node: &mut Node<'_>,
+    (node, mut capture): (&mut Node<'_>, Option<&mut Capture>),
     clock: Clock,
     port: PortIndex,
     socket: &PacketSocket,
@@ -125,6 +161,9 @@ fn receive(
     while let Some(received) = socket.receive(buffer)? {
         let stamp = received.stamp.map_or_else(|| clock.now(), |stamp| clock.of_stamp(stamp));
         node.receive(instant(stamp), port, received.octets);
+        if let Some(capture) = &mut capture {
+            capture.take(stamp, port, received.octets);
+        }
         taken += 1;
     }
     Ok(taken)

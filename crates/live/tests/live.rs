@@ -9,6 +9,8 @@ use std::path::Path;
 use tautwire_live::{Cannot, LiveRun, Settings, refusals, run};
 use tautwire_model::Network;
 use tautwire_units::Duration;
+use tautwire_workbench::PcapngWriter;
+use tautwire_workbench::captures::{CaptureFile, Captures, analyse};
 
 fn network(text: &str) -> Network {
     let loaded = tautwire_workbench::load_text("live.yaml", text);
@@ -28,7 +30,7 @@ fn lived(network: &Network) -> Option<LiveRun> {
         std::io::stderr().write_all(format!("SKIPPED: {why}\n").as_bytes()).unwrap();
         return None;
     }
-    Some(run(network, Settings { threads: None, is_real_time: false }).unwrap())
+    Some(run(network, Settings { threads: None, is_real_time: false, captures: true }).unwrap())
 }
 
 #[test]
@@ -99,6 +101,38 @@ fn a_link_is_as_slow_as_described_and_losses_have_the_simulators_names() {
     assert_eq!(live.socket_lost, 0);
 }
 
+/// What the ports of a run received, as a capture, gives the run's delays: both have the same stamps.
+#[test]
+fn a_capture_of_a_run_gives_its_delays() {
+    let network = network(OVERLOAD);
+    let Some(live) = lived(&network) else { return };
+    let mut file = Vec::new();
+    let mut capture = PcapngWriter::of_live_run(&mut file, &network).unwrap();
+    for frame in &live.received {
+        capture.received(frame.port, frame.at, &frame.octets).unwrap();
+    }
+    capture.finish().unwrap();
+    let captures = Captures {
+        files: vec![CaptureFile { name: "frames.pcapng".into(), octets: file, clock: None }],
+        ..Captures::default()
+    };
+    let found = analyse(&network, &captures, &|_, _| None).unwrap();
+    for row in &found.rows {
+        let [seen, lived] = [&found.observation, &live.observation].map(|one| &one.streams[row.stream]);
+        assert_eq!(row.from.as_deref(), Some("creation"));
+        assert_eq!(seen.listeners[0].delay, lived.listeners[0].delay);
+        assert_eq!(seen.delivered, lived.delivered);
+        // They reached the bridge and not the listener.
+        let lost: u64 = seen.dropped.iter().map(|(_, count)| count).sum();
+        assert_eq!(seen.delivered + lost + seen.in_flight, seen.created);
+        assert!(lost > 0 && seen.created == lived.created);
+        for place in &row.losses {
+            assert_eq!((place.behind.is_some(), place.before.as_str()), (true, "c.p1"), "{place:?}");
+        }
+    }
+    assert_eq!(live.not_kept, 0);
+}
+
 #[test]
 fn what_is_not_run_live_is_named() {
     for (name, expected) in [
@@ -110,7 +144,9 @@ fn what_is_not_run_live_is_named() {
         assert!(found.iter().any(|reason| reason == expected), "{name}: {found:?}");
     }
     let network = scenario("precision-time.yaml");
-    let Err(Cannot::Refused(reasons)) = run(&network, Settings { threads: None, is_real_time: false }) else {
+    let Err(Cannot::Refused(reasons)) =
+        run(&network, Settings { threads: None, is_real_time: false, captures: true })
+    else {
         panic!("it has gPTP");
     };
     assert!(reasons.iter().any(|reason| reason.contains("gPTP")), "{reasons:?}");

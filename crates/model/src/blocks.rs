@@ -3,12 +3,17 @@
 //! A block is a folder. What the description's stages must know of it is one [`Block`], and [`BLOCKS`] lists them: stages go through the
 //! list and name none of them. Values of a port are fields of [`Port`](crate::network::Port): machines, runs and bounds read them by their types.
 
+use crate::network::Network;
 use crate::resolve::Resolved;
 use crate::text::faults::Faults;
 use crate::{cqf, frer, gates, preemption, psfp};
 
 /// What the stages of a description know of a building block.
 pub(crate) struct Block {
+    /// Its name in sentences.
+    pub(crate) name: &'static str,
+    /// Whether a network has it.
+    pub(crate) is_in: fn(&Network) -> bool,
     /// Its keys at a port, a node, a device and the defaults.
     pub(crate) port_keys: &'static [&'static str],
     /// Words by which people look for it: its own keys, where they are at the wrong place, and those of other tools.
@@ -26,6 +31,11 @@ pub(crate) static BLOCKS: [&Block; 5] =
 /// Where the keys of the block are that a word means; none if it means no block.
 pub(crate) fn place_of(word: &str) -> Option<&'static str> {
     BLOCKS.iter().find(|block| block.words.contains(&word)).map(|block| block.place)
+}
+
+/// Names of the building blocks that a network has: whoever runs networks refuses those that it does not know.
+pub fn building_blocks(network: &Network) -> impl Iterator<Item = &'static str> {
+    BLOCKS.iter().filter(|block| (block.is_in)(network)).map(|block| block.name)
 }
 
 #[cfg(test)]

@@ -62,6 +62,7 @@ pub mod time_triggered;
 mod trace;
 pub mod virtual_link;
 
+pub use blocks::building_blocks;
 pub use diagnostic::{Diagnostic, Label, Loaded, Severity, Source};
 pub use frame::{FRAME_MIN, HEADER_AND_FCS, TAG, Tags, frame_length, wire_bits};
 pub use grammar::Grammar;
@@ -70,3 +71,8 @@ pub use network::Network;
 pub use places::Places;
 pub use tag_change::{charged_per_wire, tag_ratio, wire_per_charged};
 pub use time_triggered::with_dispatch_points;
+
+/// Files of captured frames, as they are: interfaces, stamps, octets.
+pub mod capture {
+    pub use crate::trace::{Capture, CaptureInterface, LINK_TYPE_ETHERNET, Packet, octets_of, read_capture};
+}

@@ -22,6 +22,7 @@ mod admission;
 mod adversary;
 pub mod arrow;
 pub mod as6802;
+pub mod captured;
 mod cause;
 mod contradiction;
 mod control_losses;

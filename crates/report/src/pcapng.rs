@@ -17,10 +17,12 @@ use std::io::{BufWriter, Write};
 
 use tautwire_core::control::Addresses;
 use tautwire_model::Network;
-use tautwire_model::network::{Hop, Link, NodeIndex, Stream, StreamIndex, UdpFlow};
+use tautwire_model::network::{Hop, Link, NodeIndex, PortIndex, Stream, StreamIndex, UdpFlow};
 use tautwire_observe::{FrameEvent, FrameRecord};
 use tautwire_sim::{Contents, MissedSlot, SentPart};
-use tautwire_wire::{EtherType, EthernetHeader, Ipv4Address, Ipv4Header, RtmacHeader, UdpHeader, VlanTag};
+use tautwire_wire::{
+    EtherType, EthernetHeader, FrameMark, Ipv4Address, Ipv4Header, RtmacHeader, UdpHeader, VlanTag,
+};
 
 use crate::frer::Numbered;
 use crate::mpackets::mpacket;
@@ -40,8 +42,6 @@ const APPLICATION: u16 = 4;
 const INTERFACE_NAME: u16 = 2;
 const INTERFACE_SPEED: u16 = 8;
 const TIME_STAMP_RESOLUTION: u16 = 9;
-/// Octets that begin every payload.
-const MARK: &[u8; 8] = b"tautwire";
 /// Synchronisation frames of a stream that may be on their way at a time.
 const OPENINGS: u32 = 64;
 /// The first of the ports without an owner: for messages whose description states none.
@@ -71,6 +71,8 @@ pub struct PcapngWriter<'a, W: Write> {
     missed: BTreeMap<(u32, u32), Vec<String>>,
     /// Slots that frames missed which never left: the packets of the next synchronisation frame have a comment about them.
     given_up: Vec<String>,
+    /// Interfaces of ports, in a capture of a live run.
+    interfaces: Vec<u32>,
 }
 
 impl<'a, W: Write> PcapngWriter<'a, W> {
@@ -79,6 +81,50 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
     /// # Errors
     /// If it cannot be written.
     pub fn new(to: W, network: &'a Network) -> io::Result<Self> {
+        let mut capture = Self::begun(to, network, "tautwire")?;
+        for link in &network.links {
+            capture.interface(link)?;
+        }
+        Ok(capture)
+    }
+
+    /// Begins a capture of a live run: an interface for each port, with the frames that it received and the instants at which it did.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn of_live_run(to: W, network: &'a Network) -> io::Result<Self> {
+        let mut capture = Self::begun(to, network, tautwire_captures::LIVE_RUN)?;
+        let mut next = 0;
+        for (number, port) in network.ports.iter().enumerate() {
+            capture.interfaces.push(next);
+            let Some(links) = port.links else { continue };
+            let rate = network.links[links.ingress.index()].rate.as_bps();
+            capture.describe(&name::port(network, PortIndex::at(number)), LINK_TYPE_ETHERNET, rate)?;
+            next += 1;
+        }
+        Ok(capture)
+    }
+
+    /// Writes a frame that a port received in a live run, without FCS, so many nanoseconds since the start.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    ///
+    /// # Panics
+    /// If the capture is of a simulated run.
+    pub fn received(&mut self, port: PortIndex, ns: u64, frame: &[u8]) -> io::Result<()> {
+        let octets = u32::try_from(frame.len()).expect("a frame is short");
+        self.begin(ENHANCED_PACKET);
+        for word in [self.interfaces[port.index()], high(ns), low(ns), octets, octets] {
+            self.block.extend_from_slice(&word.to_le_bytes());
+        }
+        self.block.extend_from_slice(frame);
+        self.pad();
+        self.end()
+    }
+
+    /// A file with its section.
+    fn begun(to: W, network: &'a Network, application: &str) -> io::Result<Self> {
         let mut capture = Self {
             to: BufWriter::new(to),
             network,
@@ -86,18 +132,16 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
             frame: Vec::new(),
             missed: BTreeMap::new(),
             given_up: Vec::new(),
+            interfaces: Vec::new(),
         };
         capture.begin(SECTION_HEADER);
         capture.block.extend_from_slice(&BYTE_ORDER_MAGIC.to_le_bytes());
         capture.block.extend_from_slice(&1_u16.to_le_bytes());
         capture.block.extend_from_slice(&0_u16.to_le_bytes());
         capture.block.extend_from_slice(&u64::MAX.to_le_bytes());
-        capture.option(APPLICATION, b"tautwire");
+        capture.option(APPLICATION, application.as_bytes());
         capture.option(END_OF_OPTIONS, &[]);
         capture.end()?;
-        for link in &network.links {
-            capture.interface(link)?;
-        }
         Ok(capture)
     }
 
@@ -206,14 +250,17 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
 
     fn interface(&mut self, link: &Link) -> io::Result<()> {
         let ends = format!("{} > {}", name::port(self.network, link.from), name::port(self.network, link.to));
-        self.begin(INTERFACE_DESCRIPTION);
         let cuts = self.network.preemptable(link.from) != 0;
-        let link_type = if cuts { LINK_TYPE_MPACKET } else { LINK_TYPE_ETHERNET };
+        self.describe(&ends, if cuts { LINK_TYPE_MPACKET } else { LINK_TYPE_ETHERNET }, link.rate.as_bps())
+    }
+
+    fn describe(&mut self, name: &str, link_type: u16, bits_per_second: u64) -> io::Result<()> {
+        self.begin(INTERFACE_DESCRIPTION);
         self.block.extend_from_slice(&link_type.to_le_bytes());
         self.block.extend_from_slice(&0_u16.to_le_bytes());
         self.block.extend_from_slice(&0_u32.to_le_bytes());
-        self.option(INTERFACE_NAME, ends.as_bytes());
-        self.option(INTERFACE_SPEED, &link.rate.as_bps().to_le_bytes());
+        self.option(INTERFACE_NAME, name.as_bytes());
+        self.option(INTERFACE_SPEED, &bits_per_second.to_le_bytes());
         self.option(TIME_STAMP_RESOLUTION, &[9]);
         self.option(END_OF_OPTIONS, &[]);
         self.end()
@@ -358,10 +405,8 @@ fn assumed_flow(stream: &Stream) -> UdpFlow {
 
 /// The mark, the stream and the number, then octets that count up; cut to `length`.
 fn payload(record: &FrameRecord, length: usize) -> Vec<u8> {
-    let mut payload = Vec::with_capacity(length.max(16));
-    payload.extend_from_slice(MARK);
-    payload.extend_from_slice(&record.stream.to_be_bytes());
-    payload.extend_from_slice(&record.number.to_be_bytes());
+    let mut payload = Vec::with_capacity(length.max(FrameMark::OCTETS));
+    FrameMark { stream: record.stream, number: record.number }.emit(&mut payload);
     payload.extend((0..=u8::MAX).cycle().take(length.saturating_sub(payload.len())));
     payload.truncate(length);
     payload
@@ -459,9 +504,8 @@ mod tests {
                     rest
                 }
             };
-            assert_eq!(&payload[..8], MARK);
-            assert_eq!(payload[8..12], record.stream.to_be_bytes());
-            assert_eq!(payload[12..16], 7_u32.to_be_bytes());
+            assert_eq!(&payload[..8], b"tautwire");
+            assert_eq!(FrameMark::parse(payload), Ok(FrameMark { stream: record.stream, number: 7 }));
         }
     }
 }

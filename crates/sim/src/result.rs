@@ -75,11 +75,13 @@ pub enum DropReason {
     IntervalOctets,
     /// Its flow meter discarded it.
     Red,
+    /// Not known: captures of a real network show that it was lost.
+    Unknown,
 }
 
 impl DropReason {
     /// All reasons.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::QueueFull,
         Self::HostQueueFull,
         Self::ResidenceTime,
@@ -107,6 +109,7 @@ impl DropReason {
         Self::StreamGateClosed,
         Self::IntervalOctets,
         Self::Red,
+        Self::Unknown,
     ];
 
     /// Its name in tables and results.
@@ -140,6 +143,7 @@ impl DropReason {
             Self::StreamGateClosed => "stream-gate-closed",
             Self::IntervalOctets => "interval-octets-exceeded",
             Self::Red => "red",
+            Self::Unknown => "unknown",
         }
     }
 }

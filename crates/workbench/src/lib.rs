@@ -59,13 +59,21 @@ pub use tautwire_analysis::{
 };
 pub use tautwire_model::network::{self, StreamIndex};
 pub use tautwire_model::settings::with_value;
+/// Captures of a real network.
+pub mod captures {
+    pub use tautwire_captures::{
+        CaptureFile, Captured, Captures, ForeignFrames, LossPlace, Point, Row, Stamps, StatedClock,
+        StatedPlace, analyse,
+    };
+    pub use tautwire_model::capture::octets_of;
+}
 pub use tautwire_model::{Diagnostic, Grammar, Label, Loaded, Network, Severity, Source};
 pub use tautwire_model::{well_formed_document, with_dispatch_points};
 pub use tautwire_report::{
-    Contradiction, Difference, Manifest, Proviso, RunFolder, RunFolderWriter, Summary, TraceRecorder,
-    Verdict, Verification, arrow, as6802, datagrams, gptp, harts, html, judge, listener_frames, live, loss,
-    mechanism_tables, network_control, parquet, proviso, refusal, served, srp, table, tdma, test_bed, verify,
-    virtual_link,
+    Contradiction, Difference, Manifest, PcapngWriter, Proviso, RunFolder, RunFolderWriter, Summary,
+    TraceRecorder, Verdict, Verification, arrow, as6802, captured, datagrams, gptp, harts, html, judge,
+    listener_frames, live, loss, mechanism_tables, network_control, parquet, proviso, refusal, served, srp,
+    table, tdma, test_bed, verify, virtual_link,
 };
 pub use tautwire_sim::{Driver, HartsTest, Observation, Options, Progress, StreamPart};
 pub use tautwire_synthesis::{GateOptions, Verdict as ScheduleVerdict};

@@ -1,12 +1,12 @@
 //! `tautwire live`: the network in real time on interfaces of this machine, next to bound and simulation.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use tautwire_live::{Cannot, LiveRun, Settings, Spread};
 use tautwire_workbench::live::{LiveSummary, MachineSummary, SpreadSummary};
 use tautwire_workbench::table::TableOptions;
-use tautwire_workbench::{Options, RunFolder, RunFolderWriter};
+use tautwire_workbench::{Network, Options, PcapngWriter, RunFolder, RunFolderWriter};
 
 use super::run::{not_written, with_length};
 use super::{message, scenario};
@@ -25,7 +25,11 @@ pub(super) fn run(arguments: &Live) -> Result<Exit, Exit> {
     };
     let writer = RunFolderWriter::create(&place).map_err(|error| not_written(&place, &error))?;
     signals::remove_on_kill(writer.temporary());
-    let settings = Settings { threads: arguments.threads, is_real_time: !arguments.ordinary_priority };
+    let settings = Settings {
+        threads: arguments.threads,
+        is_real_time: !arguments.ordinary_priority,
+        captures: arguments.capture,
+    };
     let lived = tautwire_live::run(network, settings).map_err(|error| cannot(&error))?;
     let simulated = tautwire_workbench::simulate(network, &mut Options::default());
     let bounds = tautwire_workbench::bounds_in_run(network, &simulated);
@@ -39,6 +43,9 @@ pub(super) fn run(arguments: &Live) -> Result<Exit, Exit> {
     );
     let kept =
         RunFolder::new(&scenario.manifest(&["live".to_owned()]), network, &scenario.text, None, Some(live));
+    if arguments.capture {
+        capture(network, &lived, &writer).map_err(|error| not_written(&place, &error))?;
+    }
     let document = summary.to_json();
     writer
         .file("live.json")
@@ -49,6 +56,18 @@ pub(super) fn run(arguments: &Live) -> Result<Exit, Exit> {
     let options = TableOptions { width: Terminal::of_stdout().columns, ..TableOptions::default() };
     output::result(&if arguments.input.json { document } else { summary.table(options) })?;
     Ok(if summary.faults() == 0 { Exit::Holds } else { Exit::DeadlineMissed })
+}
+
+/// Writes the frames that ports received.
+fn capture(network: &Network, lived: &LiveRun, writer: &RunFolderWriter) -> io::Result<()> {
+    let mut capture = PcapngWriter::of_live_run(writer.file("frames.pcapng")?, network)?;
+    for frame in &lived.received {
+        capture.received(frame.port, frame.at, &frame.octets)?;
+    }
+    if lived.not_kept > 0 {
+        message(&format!("{} frames are not in frames.pcapng: there was no room", lived.not_kept));
+    }
+    capture.finish()
 }
 
 /// Why there is no run. What a description asks for in vain is wrong input.

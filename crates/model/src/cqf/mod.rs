@@ -20,6 +20,8 @@ use crate::network::{Network, NodeIndex, Port, PortIndex, StreamIndex};
 
 /// What the description's stages know of it.
 pub(crate) static BLOCK: Block = Block {
+    name: "cyclic queuing and forwarding",
+    is_in: |network| network.cyclic.is_some(),
     port_keys: &[],
     words: &["cyclic-queuing-and-forwarding", "cqf", "cyclic-queueing", "cyclic-queuing"],
     place: "cyclic queuing is under `cyclic-queuing-and-forwarding` of the description",

@@ -20,6 +20,8 @@ use crate::network::{LinkIndex, NodeIndex};
 
 /// What the description's stages know of it.
 pub(crate) static BLOCK: Block = Block {
+    name: "frame replication and elimination",
+    is_in: |network| network.streams.iter().any(|stream| stream.replication.is_some()),
     port_keys: &[],
     words: &[
         "frer",

@@ -24,6 +24,8 @@ use crate::network::{
 
 /// What the description's stages know of it.
 pub(crate) static BLOCK: Block = Block {
+    name: "gates",
+    is_in: |network| network.ports.iter().any(|port| port.gates.is_some()),
     port_keys: &["gate-parameter-table"],
     words: &[
         "gate-parameter-table",

@@ -19,6 +19,8 @@ use crate::network::{Link, Network, Port, PortIndex};
 
 /// What the description's stages know of it.
 pub(crate) static BLOCK: Block = Block {
+    name: "frame preemption",
+    is_in: |network| network.ports.iter().any(|port| port.preemption.is_some()),
     port_keys: &["frame-preemption-parameters"],
     words: &[
         "frame-preemption-parameters",

@@ -30,6 +30,8 @@ const ETHER_TYPE: u64 = 2;
 
 /// What the description's stages know of it.
 pub(crate) static BLOCK: Block = Block {
+    name: "stream filters, gates and meters of bridges",
+    is_in: |network| !network.stream_filters.is_empty(),
     port_keys: &[],
     words: &[
         "stream-filters",

@@ -12,7 +12,7 @@ use tautwire_wire::MacAddress;
 use super::packet::{Packet, Refusal};
 use crate::frame::{FRAME_MIN, HEADER_AND_FCS, TAG};
 
-const ETHERNET: u16 = 1;
+const ETHERNET: u16 = super::packet::LINK_TYPE_ETHERNET;
 const LINUX_SLL: u16 = 113;
 const LINUX_SLL2: u16 = 276;
 

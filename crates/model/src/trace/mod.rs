@@ -25,6 +25,7 @@ use crate::text::csv;
 use crate::text::faults::Faults;
 use crate::text::tree::Place;
 use link_type::Header;
+pub use packet::{Capture, CaptureInterface, LINK_TYPE_ETHERNET, Packet};
 use packet::{Collector, Cut, Skipped};
 pub(crate) use taken::put as take;
 
@@ -130,7 +131,10 @@ fn reasons(skipped: &[Skipped]) -> String {
 }
 
 /// A file's octets. What is no regular file is none: a device has no end, and a pipe may never be written to.
-pub(crate) fn octets_of(path: &Path) -> Result<Vec<u8>, String> {
+///
+/// # Errors
+/// A reason that ends a sentence which begins with the name of the file.
+pub fn octets_of(path: &Path) -> Result<Vec<u8>, String> {
     let unreadable = |error: std::io::Error| format!("cannot be read: {error}");
     let kind = std::fs::metadata(path).map_err(unreadable)?.file_type();
     if kind.is_dir() {
@@ -142,15 +146,30 @@ pub(crate) fn octets_of(path: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(path).map_err(unreadable)
 }
 
+/// Reads the octets of a pcap or pcapng; none if they are neither.
+fn capture_of(octets: &[u8]) -> Option<Result<Capture<'_>, String>> {
+    match octets.get(..4)? {
+        [0x0a, 0x0d, 0x0d, 0x0a] => Some(pcapng::read(octets)),
+        [0xa1, 0xb2, 0xc3, 0xd4] | [0xa1, 0xb2, 0x3c, 0x4d] => Some(pcap::read(octets)),
+        [0xd4, 0xc3, 0xb2, 0xa1] | [0x4d, 0x3c, 0xb2, 0xa1] => Some(pcap::read(octets)),
+        _ => None,
+    }
+}
+
+/// Reads a file of captured frames with their octets. The error ends a sentence that begins with the name of the file.
+///
+/// # Errors
+/// If they are neither pcap nor pcapng, or of a form in which times or structure are in doubt.
+pub fn read_capture(octets: &[u8]) -> Result<Capture<'_>, String> {
+    capture_of(octets).unwrap_or_else(|| Err("is neither a pcap nor a pcapng file".to_owned()))
+}
+
 /// Frames with their times since any moment.
 fn parsed(octets: Vec<u8>, name: &str, faults: &mut Faults) -> Result<Trace, Unfit> {
-    let capture = |read: fn(&[u8]) -> Result<Collector, String>| {
-        read(&octets).and_then(collected).map_err(Unfit::capture)
-    };
+    if let Some(capture) = capture_of(&octets) {
+        return capture.and_then(|capture| collected(Collector::of(&capture)?)).map_err(Unfit::capture);
+    }
     match octets.get(..4) {
-        Some([0x0a, 0x0d, 0x0d, 0x0a]) => capture(pcapng::read),
-        Some([0xa1, 0xb2, 0xc3, 0xd4] | [0xa1, 0xb2, 0x3c, 0x4d]) => capture(pcap::read),
-        Some([0xd4, 0xc3, 0xb2, 0xa1] | [0x4d, 0x3c, 0xb2, 0xa1]) => capture(pcap::read),
         Some([0xa1, 0xb2, 0xcd, 0x34] | [0x34, 0xcd, 0xb2, 0xa1]) => {
             Err(Unfit::capture("is a modified pcap (magic number a1b2cd34); save it as pcap or pcapng"))
         }

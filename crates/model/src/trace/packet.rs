@@ -31,22 +31,47 @@ pub(super) enum Refusal {
     Capture(String),
 }
 
+/// A capture as its file has it: interfaces, and packets in the order of the file.
+#[derive(Clone, Debug, Default)]
+pub struct Capture<'o> {
+    /// The program that wrote it, if it says so (`shb_userappl`).
+    pub application: Option<String>,
+    /// The interfaces of all its sections; a pcap has one.
+    pub interfaces: Vec<CaptureInterface>,
+    /// Its packets.
+    pub packets: Vec<Packet<'o>>,
+    /// The octet at which the file ends within a packet or block, if it does.
+    pub cut: Option<usize>,
+}
+
+/// An interface of a capture.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CaptureInterface {
+    /// Its name, if the file states one (`if_name`).
+    pub name: Option<String>,
+}
+
 /// A packet as it was captured.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Packet<'o> {
+pub struct Packet<'o> {
     /// The octet of the file at which its record begins.
-    pub(super) begins: usize,
+    pub begins: usize,
+    /// Which of the capture's interfaces received or sent it.
+    pub interface: usize,
     /// Picoseconds since any moment; none: the frame has no stamp.
-    pub(super) at: Option<i128>,
+    pub at: Option<i128>,
     /// Octets that were there, those that were not captured included.
-    pub(super) original: u32,
+    pub original: u32,
     /// Octets of an FCS at the end of what was there.
-    pub(super) fcs: u32,
-    /// Type of the link.
-    pub(super) link: u16,
+    pub fcs: u32,
+    /// Type of the link (tcpdump.org/linktypes).
+    pub link: u16,
     /// The captured octets.
-    pub(super) octets: &'o [u8],
+    pub octets: &'o [u8],
 }
+
+/// The type of a link that is Ethernet.
+pub const LINK_TYPE_ETHERNET: u16 = 1;
 
 /// The frames of a capture, in the order of the file.
 #[derive(Debug, Default)]
@@ -61,7 +86,14 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    pub(super) fn add(&mut self, packet: Packet<'_>) -> Result<(), String> {
+    /// The frames of a capture.
+    pub(super) fn of(capture: &Capture<'_>) -> Result<Self, String> {
+        let mut frames = Self { cut: capture.cut.map(|at| Cut { at }), ..Self::default() };
+        capture.packets.iter().try_for_each(|packet| frames.add(*packet))?;
+        Ok(frames)
+    }
+
+    fn add(&mut self, packet: Packet<'_>) -> Result<(), String> {
         self.records += 1;
         let number = self.records;
         let (payload, header) = match link_type::on_the_wire(&packet) {

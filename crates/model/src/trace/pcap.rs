@@ -1,6 +1,6 @@
 //! pcap (draft-ietf-opsawg-pcap): stamps in microseconds or nanoseconds, either byte order.
 
-use super::packet::{Collector, Cut, Octets, Packet, fcs_octets};
+use super::packet::{Capture, CaptureInterface, Octets, Packet, fcs_octets};
 
 /// File header, and header of a packet.
 const FILE: usize = 24;
@@ -8,13 +8,13 @@ const PACKET: usize = 16;
 /// The largest snapshot length that tools write; a packet with a greater length is damaged.
 pub(super) const CAPTURED_LIMIT: u32 = 262_144;
 
-pub(super) fn read(octets: &[u8]) -> Result<Collector, String> {
+pub(super) fn read(octets: &[u8]) -> Result<Capture<'_>, String> {
     let is_big = octets.first() == Some(&0xa1);
     let file = Octets { octets, is_big };
-    let mut packets = Collector::default();
+    let mut capture = Capture { interfaces: vec![CaptureInterface::default()], ..Capture::default() };
     let (Some(magic), Some(major), Some(network)) = (file.u32(0), file.u16(4), file.u32(20)) else {
-        packets.cut = Some(Cut { at: 0 });
-        return Ok(packets);
+        capture.cut = Some(0);
+        return Ok(capture);
     };
     if major != 2 {
         return Err(format!("is a pcap of version {major}; only version 2 is supported"));
@@ -29,10 +29,10 @@ pub(super) fn read(octets: &[u8]) -> Result<Collector, String> {
     while at < octets.len() {
         let header = (file.u32(at), file.u32(at + 4), file.u32(at + 8), file.u32(at + 12));
         let (Some(seconds), Some(fraction), Some(captured), Some(original)) = header else {
-            packets.cut = Some(Cut { at });
+            capture.cut = Some(at);
             break;
         };
-        let number = packets.records + 1;
+        let number = capture.packets.len() + 1;
         if captured > CAPTURED_LIMIT {
             return Err(format!(
                 "is damaged at octet {at}: record {number} states a length of {captured} octets"
@@ -50,12 +50,20 @@ pub(super) fn read(octets: &[u8]) -> Result<Collector, String> {
             ));
         }
         let Some(captured) = file.slice(at + PACKET, captured) else {
-            packets.cut = Some(Cut { at });
+            capture.cut = Some(at);
             break;
         };
         let stamp = i128::from(seconds) * 1_000_000_000_000 + i128::from(fraction) * unit;
-        packets.add(Packet { begins: at, at: Some(stamp), original, fcs, link, octets: captured })?;
+        capture.packets.push(Packet {
+            begins: at,
+            interface: 0,
+            at: Some(stamp),
+            original,
+            fcs,
+            link,
+            octets: captured,
+        });
         at += PACKET + captured.len();
     }
-    Ok(packets)
+    Ok(capture)
 }

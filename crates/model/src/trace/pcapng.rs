@@ -3,7 +3,7 @@
 //! Stamps count in the resolution of their interface (`if_tsresol`, microseconds by default) from its offset
 //! (`if_tsoffset`). Blocks without packets are skipped.
 
-use super::packet::{Collector, Cut, Octets, Packet, fcs_octets};
+use super::packet::{Capture, CaptureInterface, Octets, Packet, fcs_octets};
 use super::pcap::CAPTURED_LIMIT;
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
@@ -16,7 +16,9 @@ const ENHANCED_PACKET: u32 = 6;
 const HEADER: usize = 8;
 const AROUND: u32 = 12;
 
-/// Options: of an interface, and of a packet.
+/// Options: of a section, of an interface, and of a packet.
+const SHB_USERAPPL: u16 = 4;
+const IF_NAME: u16 = 2;
 const IF_TSRESOL: u16 = 9;
 const IF_FCSLEN: u16 = 13;
 const IF_TSOFFSET: u16 = 14;
@@ -34,8 +36,8 @@ struct Interface {
     fcs: u32,
 }
 
-pub(super) fn read(octets: &[u8]) -> Result<Collector, String> {
-    let mut packets = Collector::default();
+pub(super) fn read(octets: &[u8]) -> Result<Capture<'_>, String> {
+    let mut capture = Capture::default();
     let mut interfaces: Vec<Interface> = Vec::new();
     let (mut at, mut is_big) = (0, false);
     while at < octets.len() {
@@ -50,14 +52,14 @@ pub(super) fn read(octets: &[u8]) -> Result<Collector, String> {
         }
         let rest = Octets { octets: &octets[at..], is_big };
         let (Some(kind), Some(length)) = (rest.u32(0), rest.u32(4)) else {
-            packets.cut = Some(Cut { at });
+            capture.cut = Some(at);
             break;
         };
         if length < AROUND || length % 4 != 0 {
             return Err(damaged(&format!("a block has a length of {length} octets")));
         }
         let Some(block) = rest.slice(0, length) else {
-            packets.cut = Some(Cut { at });
+            capture.cut = Some(at);
             break;
         };
         let block = Octets { octets: block, is_big };
@@ -71,27 +73,47 @@ pub(super) fn read(octets: &[u8]) -> Result<Collector, String> {
                     return Err(format!("is a pcapng of version {major}; only version 1 is supported"));
                 }
                 interfaces.clear();
+                if capture.application.is_none() {
+                    // Damaged options name no program.
+                    let named =
+                        options(body, 16).map_while(Result::ok).find(|(code, _)| *code == SHB_USERAPPL);
+                    capture.application = named.map(|(_, name)| text(name));
+                }
             }
-            INTERFACE => interfaces.push(interface(body).map_err(|why| damaged(&why))?),
+            INTERFACE => {
+                let (interface, name) = interface(body).map_err(|why| damaged(&why))?;
+                interfaces.push(interface);
+                capture.interfaces.push(CaptureInterface { name });
+            }
             PACKET | SIMPLE_PACKET | ENHANCED_PACKET => {
                 let packet = packet(kind, body, &interfaces).map_err(|why| damaged(&why))?;
-                packets.add(Packet { begins: at, ..packet })?;
+                // Those of this section are the last ones.
+                let before = capture.interfaces.len() - interfaces.len();
+                capture.packets.push(Packet { begins: at, interface: before + packet.interface, ..packet });
             }
             _ => {}
         }
         at += block.octets.len();
     }
-    Ok(packets)
+    Ok(capture)
 }
 
-fn interface(body: Octets<'_>) -> Result<Interface, String> {
+/// A text of an option, without what fills it up.
+fn text(value: Octets<'_>) -> String {
+    String::from_utf8_lossy(value.octets).trim_end_matches('\0').to_owned()
+}
+
+/// An interface and its name.
+fn interface(body: Octets<'_>) -> Result<(Interface, Option<String>), String> {
     let (Some(link), Some(snap)) = (body.u16(0), body.u32(4)) else {
         return Err("an interface has no link type".to_owned());
     };
     let mut interface = Interface { link, snap, resolution: 6, offset: 0, fcs: 0 };
+    let mut name = None;
     for option in options(body, 8) {
         let (code, value) = option?;
         match code {
+            IF_NAME => name = Some(text(value)),
             IF_TSRESOL => interface.resolution = resolution(of_length(value, 1, "if_tsresol")?)?,
             IF_TSOFFSET => {
                 interface.offset = of_length(value, 8, "if_tsoffset")?.i64(0).unwrap_or(0);
@@ -104,7 +126,7 @@ fn interface(body: Octets<'_>) -> Result<Interface, String> {
             _ => {}
         }
     }
-    Ok(interface)
+    Ok((interface, name))
 }
 
 /// The value of an option that has so many octets.
@@ -140,6 +162,7 @@ fn packet<'o>(kind: u32, body: Octets<'o>, interfaces: &[Interface]) -> Result<P
         let octets = body.slice(4, captured).ok_or_else(short)?;
         return Ok(Packet {
             begins: 0,
+            interface: 0,
             at: None,
             original,
             fcs: interface.fcs,
@@ -149,7 +172,8 @@ fn packet<'o>(kind: u32, body: Octets<'o>, interfaces: &[Interface]) -> Result<P
     }
     // The obsolete block has 16 bits for the interface, and 16 for packets that were dropped.
     let number = if kind == PACKET { body.u16(0).map(u32::from) } else { body.u32(0) };
-    let interface = interfaces.get(number.ok_or_else(short)? as usize).ok_or_else(unknown)?;
+    let number = number.ok_or_else(short)? as usize;
+    let interface = interfaces.get(number).ok_or_else(unknown)?;
     let numbers = (body.u32(4), body.u32(8), body.u32(12), body.u32(16));
     let (Some(high), Some(low), Some(captured), Some(original)) = numbers else { return Err(short()) };
     if captured > CAPTURED_LIMIT {
@@ -167,7 +191,7 @@ fn packet<'o>(kind: u32, body: Octets<'o>, interfaces: &[Interface]) -> Result<P
     }
     let units = u64::from(high) << 32 | u64::from(low);
     let at = Some(picoseconds(units, interface));
-    Ok(Packet { begins: 0, at, original, fcs, link: interface.link, octets })
+    Ok(Packet { begins: 0, interface: number, at, original, fcs, link: interface.link, octets })
 }
 
 /// A stamp in picoseconds, rounded down where an interface is finer than that.
