@@ -201,9 +201,10 @@ class Network(Description):
 
         Examples
         --------
-        >>> text = "nodes: {a: {type: end-station}, b: {type: end-station}}\\nlinks: [{between: [a, b]}]   # one cable"
-        >>> print(load_text(text).changed({"links.a-b.rate": "1 Gbit/s"}).text().splitlines()[-1])
-        links: [{rate: 1 Gbit/s, between: [a, b]}]   # one cable
+        >>> text = "nodes: {a: {type: end-station}, b: {type: end-station}}\\n"
+        >>> text += "links: [{between: [a, b], rate: 1 Gbit/s}]   # mine"
+        >>> print(load_text(text).changed({"links.a-b.rate": "2.5 Gbit/s"}).text().splitlines()[-1])
+        links: [{between: [a, b], rate: 2.5 Gbit/s}]   # mine
         """
         text = changed_text(self.own_text(), values)
         path = self._path or self.name

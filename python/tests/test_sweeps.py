@@ -45,7 +45,8 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_the_bar_is_drawn_on_a_terminal_alone() -> None:
+def test_the_bar_is_drawn_on_a_terminal_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Progress, "INTERVAL", 0.0)
     terminal, pipe = Terminal(), io.StringIO()
     for stream in (terminal, pipe):
         with Progress(2, "runs", stream) as progress:
