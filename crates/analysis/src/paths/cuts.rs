@@ -64,15 +64,17 @@ struct Cuts<'a> {
 }
 
 /// From the first queue of a path to the start of transmission at its last port, greatest; and the numbers of variables and rows.
-pub(super) fn start_max(paths: &Paths<'_, '_>, tree: &Tree) -> Option<(u64, usize, usize)> {
+/// None if it has more rows than are `left`.
+pub(super) fn start_max(paths: &Paths<'_, '_>, tree: &Tree, left: &mut usize) -> Option<(u64, usize, usize)> {
     let mut cuts = Cuts::of(paths, tree)?;
     cuts.add_bits();
     cuts.add_orders();
     cuts.add_arrivals();
     cuts.add_links();
     cuts.add_services();
-    let bound = cuts.program.bound(&[(cuts.start, 1)])?;
     let (variables, rows) = cuts.program.size();
+    *left = left.checked_sub(rows)?;
+    let bound = cuts.program.bound(&[(cuts.start, 1)])?;
     Some((u64::try_from(bound).ok()?, variables, rows))
 }
 

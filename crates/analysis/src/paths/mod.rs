@@ -29,6 +29,13 @@ use crate::loss::{losses, stated_failures};
 use crate::plan::NONE;
 use crate::port_state::PortState;
 
+/// Most queues of a path; a longer one begins behind them, where its stream comes no later than its other bounds say.
+const PATH_MAX: usize = 8;
+/// Most rows of all programs of a network; those beyond are left out, and other bounds hold.
+const ROWS_MAX: usize = 2_000_000;
+/// Passages of streams through ports from which on only those to listeners have programs.
+const PASSAGES_MAX: usize = 3_000;
+
 /// The formula of the bound, and where it is from.
 const FORMULA: &str = "every burst counts once, at most what links and queues let through";
 const SOURCE: &str = "Bouillard and Stea 2015; Bouillard 2022; with frames kept whole";
@@ -49,6 +56,8 @@ pub(crate) struct PathBound {
 pub(crate) struct Found {
     /// From the first queue to the start of transmission at the last port.
     start: u64,
+    /// Queues of the path that are in the tree.
+    length: usize,
     /// Queues of the tree, variables, rows.
     size: (u32, u32, u32),
 }
@@ -78,6 +87,8 @@ impl Analysis<'_> {
         let whole = self.whole_streams();
         let mut queues = BTreeMap::new();
         self.by_paths = vec![None; self.plan.entries.len()];
+        let are_few = self.plan.entries.len() <= PASSAGES_MAX;
+        let mut left = ROWS_MAX;
         let components = std::mem::take(&mut self.plan.components);
         for component in &components {
             for port in &component.ports {
@@ -85,8 +96,10 @@ impl Analysis<'_> {
             }
             let paths = Paths { analysis: self, queues: &queues, whole: &whole };
             let mut known = BTreeMap::new();
-            let entries = component.ports.iter().flat_map(|port| self.plan.at_port(*port));
-            let found: Vec<_> = entries.map(|entry| (*entry, paths.bound(*entry, &mut known))).collect();
+            let is_asked = |entry: &&u32| are_few || self.is_end(**entry);
+            let entries = component.ports.iter().flat_map(|port| self.plan.at_port(*port)).filter(is_asked);
+            let found: Vec<_> =
+                entries.map(|entry| (*entry, paths.bound(*entry, &mut known, &mut left))).collect();
             for (entry, bound) in found {
                 let Some(bound) = bound else { continue };
                 let passage = &mut self.passages[entry as usize];
@@ -95,6 +108,13 @@ impl Analysis<'_> {
             }
         }
         self.plan.components = components;
+    }
+
+    /// Whether a listener is behind an entry.
+    fn is_end(&self, number: u32) -> bool {
+        let stream = self.plan.entries[number as usize].stream;
+        let hop = (number - self.plan.first_entry[stream as usize]) as usize;
+        self.plan.stream(stream).hops[hop].listener.is_some()
     }
 
     /// Bounds a port anew, and takes its queues that serve in the order of arrival.
@@ -155,8 +175,14 @@ impl Analysis<'_> {
 }
 
 impl Paths<'_, '_> {
-    /// The bound of the longest path that ends at an entry; none if it has one queue alone. `known` are those of other paths there.
-    fn bound(&self, last: u32, known: &mut BTreeMap<Vec<OnPath>, Option<Found>>) -> Option<PathBound> {
+    /// The bound of the longest path that ends at an entry; none if it has one queue alone. `known` are those of other paths there,
+    /// `left` the rows that programs may still have.
+    fn bound(
+        &self,
+        last: u32,
+        known: &mut BTreeMap<Vec<OnPath>, Option<Found>>,
+        left: &mut usize,
+    ) -> Option<PathBound> {
         let plan = &self.analysis.plan;
         let path: Vec<u32> = self.path(last).collect();
         if path.len() == 1 {
@@ -172,12 +198,16 @@ impl Paths<'_, '_> {
         };
         let found = *known.entry(path.iter().map(on_path).collect()).or_insert_with(|| {
             let tree = Tree::of(self, last)?;
-            let (start, variables, rows) = cuts::start_max(self, &tree)?;
+            let (start, variables, rows) = cuts::start_max(self, &tree, left)?;
             let size = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-            Some(Found { start, size: (size(tree.vertices.len()), size(variables), size(rows)) })
+            Some(Found {
+                start,
+                length: tree.path_length(),
+                size: (size(tree.vertices.len()), size(variables), size(rows)),
+            })
         });
         let found = found?;
-        let first = *path.last().expect("the entry itself");
+        let first = path[found.length - 1];
         let ready = self.analysis.arrivals[first as usize].ready_max?;
         let (small, large) = plan.entries[last as usize].transmission_max;
         let end = ready.checked_add(found.start)?.checked_add(small.max(large))?;
@@ -186,7 +216,7 @@ impl Paths<'_, '_> {
 
     /// The entries of the longest path that ends at one, the last first.
     fn path(&self, last: u32) -> impl Iterator<Item = u32> {
-        std::iter::successors(Some(last), move |entry| self.followed(*entry, *entry == last))
+        std::iter::successors(Some(last), move |entry| self.followed(*entry, *entry == last)).take(PATH_MAX)
     }
 
     /// The entry before one, if its stream can be followed from there: none of its frames is lost on the way, held by a scheduler or sent

@@ -88,7 +88,8 @@ impl Tree {
             Vertex { queue: queue(last), onward: None, own: Some(last), lanes: BTreeMap::new(), tag_bits: 0 };
         let mut tree = Self { vertices: vec![root], groups: Vec::new() };
         // The path first, so that it is complete whatever else there is.
-        let room = QUEUES_MAX.saturating_sub(paths.path(last).count());
+        let length = paths.path(last).count();
+        let room = QUEUES_MAX.saturating_sub(length);
         let mut open = vec![Open { vertex: 0, leaves: BTreeMap::new() }];
         let (mut next, mut branches) = (0, 0);
         while next < open.len() {
@@ -104,8 +105,9 @@ impl Tree {
                     before.entry(queue(previous)).or_default().push((previous, *entry));
                 }
             }
-            let own =
-                tree.vertices[vertex].own.and_then(|own| Some((paths.followed(own, vertex == 0)?, own)));
+            let is_within = tree.way_to_root(vertex).count() < length;
+            let own = tree.vertices[vertex].own.filter(|_| is_within);
+            let own = own.and_then(|own| Some((paths.followed(own, vertex == 0)?, own)));
             let mut entered = Vec::new();
             for (queue, pairs) in before {
                 let is_path = own.is_some_and(|own| pairs.contains(&own));
@@ -148,6 +150,11 @@ impl Tree {
     pub(super) fn first_entry(&self) -> u32 {
         let mut path = self.vertices.iter().filter_map(|vertex| vertex.own);
         path.next_back().expect("the root is on the path")
+    }
+
+    /// The number of queues of its path.
+    pub(super) fn path_length(&self) -> usize {
+        self.vertices.iter().filter(|vertex| vertex.own.is_some()).count()
     }
 
     /// A queue and those from it to the root.
