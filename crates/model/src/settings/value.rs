@@ -19,8 +19,7 @@ pub fn with_value(text: &str, key: &str, value: &str) -> Result<String, String> 
         return Err("the description is no YAML".to_owned());
     }
     let (mut node, mut rest, mut done) = (&root, key, String::new());
-    loop {
-        let Some((name, child)) = child(node, rest, &done)? else { break };
+    while let Some((name, child)) = child(node, rest, &done)? {
         if is_alias(node) {
             return Err(format!("`{done}` is an alias: write its value out to change it"));
         }
