@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn random_networks_with_gates_are_valid() {
         let mut gated = 0;
-        for seed in 0..200 {
+        for seed in 0..400 {
             let text = random_gates(seed);
             assert_eq!(text, random_gates(seed));
             let loaded = tautwire_model::load_text("random", &text);

@@ -115,7 +115,7 @@ fn vary(network: &mut Parts, dice: &mut Dice) {
 
 #[test]
 fn no_frame_is_later_than_its_bound_with_other_settings() {
-    let seeds = tautwire_generate::seeds(500);
+    let seeds = tautwire_generate::seeds(300);
     let (mut all, mut proven) = (0, 0);
     for seed in &seeds {
         let network = crate::common::network(*seed);

@@ -11,7 +11,7 @@ use crate::common::{bounded, contradictions, described, run, untold_losses};
 #[test]
 fn no_cyclic_frame_is_beyond_its_interval() {
     let (mut listeners, mut proven) = (0, 0);
-    for seed in seeds(200) {
+    for seed in seeds(120) {
         let text = random_cycles(seed);
         let network = described(&text);
         let (all, seen) = (bounds(&network), run(&network));

@@ -15,7 +15,7 @@ const RARE: [u64; 1] = [819];
 
 #[test]
 fn frames_are_judged_as_they_should_be() {
-    let (seeds, mut looked) = (seeds(200), 0);
+    let (seeds, mut looked) = (seeds(120), 0);
     for seed in &seeds {
         let text = random_stream_filters(*seed);
         let (found, judged) = misjudged(&described(&text));
@@ -36,7 +36,7 @@ fn wrong(network: &Network, planted: Option<PlantedFault>) -> Vec<String> {
 
 #[test]
 fn no_frame_behind_filters_is_beyond_its_bound() {
-    let (seeds, mut listeners, mut proven) = (seeds(300), 0, 0);
+    let (seeds, mut listeners, mut proven) = (seeds(150), 0, 0);
     for seed in RARE.iter().filter(|_| seeds.len() > 1).chain(&seeds) {
         let text = random_stream_filters(*seed);
         let network = described(&text);

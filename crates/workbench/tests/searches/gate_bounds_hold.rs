@@ -13,7 +13,7 @@ const RARE: [u64; 2] = [494, 2_310];
 
 #[test]
 fn no_frame_behind_gates_is_beyond_its_bound() {
-    let (seeds, mut listeners, mut proven) = (seeds(250), 0, 0);
+    let (seeds, mut listeners, mut proven) = (seeds(150), 0, 0);
     for seed in &seeds {
         let text = random_gates(*seed);
         let network = described(&text);
@@ -46,7 +46,7 @@ fn no_frame_behind_corrected_gates_is_beyond_its_bound() {
 
 #[test]
 fn no_frame_is_beyond_its_bound_while_gates_change() {
-    let (seeds, mut listeners, mut proven) = (seeds(150), 0, 0);
+    let (seeds, mut listeners, mut proven) = (seeds(100), 0, 0);
     for seed in &seeds {
         let text = random_gate_changes(*seed);
         let network = described(&text);

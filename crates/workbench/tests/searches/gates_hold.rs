@@ -9,7 +9,7 @@ use crate::common::{broken_gates, contradictions, described, run};
 
 #[test]
 fn frames_keep_to_gates_and_bounds() {
-    let (seeds, mut looked) = (seeds(200), 0);
+    let (seeds, mut looked) = (seeds(120), 0);
     for seed in &seeds {
         let text = random_gates(*seed);
         let network = described(&text);

@@ -59,7 +59,7 @@ fn no_frame_of_a_stack_is_lost_that_must_not_be() {
 /// Where cells of a shared buffer are reported as too few, with the sufficient number: written at their ports, it is enough.
 #[test]
 fn the_advised_cells_are_enough() {
-    let seeds = seeds(300);
+    let seeds = seeds(200);
     let mut mended = 0;
     for seed in &seeds {
         let network = network(*seed).altered(|network| limit(network, *seed));

@@ -29,7 +29,7 @@ fn beyond(network: &Network, bounds: &Bounds) -> Vec<String> {
 #[test]
 fn no_frame_is_later_than_the_bound_of_its_path() {
     let (mut all, mut by_path) = (0, 0);
-    for seed in seeds(60) {
+    for seed in seeds(40) {
         let network = drawn(seed);
         let bounds = bounds_by(&network, Accuracy::Paths);
         let found = beyond(&network, &bounds);
@@ -44,7 +44,7 @@ fn no_frame_is_later_than_the_bound_of_its_path() {
 /// Networks of all shapers, in which programs reach from one shaper to the next.
 #[test]
 fn no_frame_of_a_shaped_network_is_later_than_the_bound_of_its_path() {
-    for seed in seeds(60) {
+    for seed in seeds(40) {
         let network = load_text("random", &random_network(seed)).network.expect("no errors");
         let found = beyond(&network, &bounds_by(&network, Accuracy::Paths));
         assert!(found.is_empty(), "TAUTWIRE_SEED={seed}: {found:?}\n{}", random_network(seed));

@@ -17,7 +17,7 @@ const RUNS: u64 = 4;
 
 #[test]
 fn frames_are_cut_by_the_rules_and_keep_to_their_bounds() {
-    let (seeds, mut cut, mut listeners, mut proven) = (seeds(250), 0, 0, 0);
+    let (seeds, mut cut, mut listeners, mut proven) = (seeds(150), 0, 0, 0);
     for seed in &seeds {
         let text = random_preemption(*seed);
         let network = described(&text);
@@ -36,7 +36,7 @@ fn frames_are_cut_by_the_rules_and_keep_to_their_bounds() {
 
 #[test]
 fn frames_that_are_cut_behind_gates_keep_to_their_bounds() {
-    let (seeds, mut listeners, mut proven) = (seeds(120), 0, 0);
+    let (seeds, mut listeners, mut proven) = (seeds(80), 0, 0);
     for seed in &seeds {
         let text = random_preemption_behind_gates(*seed);
         let network = described(&text);

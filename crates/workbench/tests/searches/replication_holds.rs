@@ -147,7 +147,7 @@ fn overlooked(network: &Network, seen: &Observation) -> Vec<String> {
 
 #[test]
 fn copies_keep_to_their_bounds() {
-    let (seeds, mut listeners, mut proven) = (seeds(200), 0, 0);
+    let (seeds, mut listeners, mut proven) = (seeds(120), 0, 0);
     for seed in &seeds {
         let text = random_replication(*seed);
         let network = described(&text);
@@ -162,7 +162,7 @@ fn copies_keep_to_their_bounds() {
 
 #[test]
 fn policed_copies_keep_to_their_bounds() {
-    let (seeds, mut safe, mut looked) = (seeds(200), 0, 0);
+    let (seeds, mut safe, mut looked) = (seeds(120), 0, 0);
     for seed in &seeds {
         let text = random_policed_replication(*seed);
         let network = described(&text);

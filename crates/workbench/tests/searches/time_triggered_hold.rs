@@ -31,7 +31,7 @@ fn broken(network: &Network, bounds: &Bounds) -> (Observation, Vec<String>) {
 
 #[test]
 fn no_frame_is_later_than_its_bound() {
-    let mut seeds = seeds(150);
+    let mut seeds = seeds(100);
     seeds.truncate(20_000);
     let (mut bounded, mut tight, mut close, mut missed, mut others) = (0, 0, 0, 0, 0);
     for seed in &seeds {
@@ -78,7 +78,7 @@ fn no_frame_is_later_than_its_bound() {
 
 #[test]
 fn what_is_reset_within_a_frame_delays_none() {
-    let mut seeds = seeds(500);
+    let mut seeds = seeds(250);
     seeds.truncate(10_000);
     let mut lost = 0;
     for seed in &seeds {
