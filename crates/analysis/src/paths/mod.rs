@@ -32,7 +32,7 @@ use crate::port_state::PortState;
 /// Most queues of a path; a longer one begins behind them, where its stream comes no later than its other bounds say.
 const PATH_MAX: usize = 8;
 /// Most rows of all programs of a network; those beyond are left out, and other bounds hold.
-const ROWS_MAX: usize = 2_000_000;
+const ROWS_MAX: usize = 200_000;
 /// Passages of streams through ports from which on only those to listeners have programs.
 const PASSAGES_MAX: usize = 3_000;
 
