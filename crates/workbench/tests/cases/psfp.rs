@@ -403,3 +403,31 @@ streams:
     let seen = simulate(&network(&without), &mut Options::default());
     assert!(most(&seen) > 10_000_000_000, "{}", most(&seen));
 }
+
+/// A meter whose bucket is smaller than a frame passes none, so behind it frames that wait for a gate have no instants: no bound is below the other.
+#[test]
+fn what_a_meter_never_passes_comes_at_no_instant() {
+    let text = "name: never
+network-control: none
+vlans: {1: {tagged: all}}
+defaults: {rate: 100 Mbit/s}
+nodes:
+  a: {type: end-station}
+  b: {type: end-station}
+  s1:
+    type: bridge
+    stream-filters: {stream-filter-instance-table: {1: {stream-handle: x, flow-meter-ref: 1}}}
+    flow-meters: {flow-meter-instance-table: {1: {committed-information-rate: 50 Mbit/s, committed-burst-size: 100 B, drop-on-yellow: true}}}
+    gate-parameter-table: {gate-enabled: true, admin-control-list: [{gate-states: [0, 1, 2, 3, 4, 5, 6, 7], time-interval: 500 us}, {gate-states: [7], time-interval: 500 us}]}
+  s2: {type: bridge}
+links: [{between: [a, s1]}, {between: [s1, s2]}, {between: [s2, b]}]
+streams:
+  - {name: x, talker: a, listeners: b, frame: 1000 B, traffic: {type: periodic, interval: 1 ms, offset: 350 us}}
+run: {duration: 20 ms}
+";
+    let network = network(text);
+    let all = bounds(&network);
+    assert!(losses(&network, &all).may_be_lost(StreamIndex(0), 0));
+    let seen = simulate(&network, &mut Options::default());
+    assert_eq!(seen.streams[0].delivered, 0);
+}

@@ -266,7 +266,13 @@ impl<'a, 'network> Instants<'a, 'network> {
         };
         let frames = &all[of_run.clone()];
         let is_unknown = |frame: &Frame| frame.next.latest == UNKNOWN || frame.here.latest == UNKNOWN;
-        if frames.is_empty() || frames.iter().any(is_unknown) || !self.is_sure(number) {
+        // No frame comes that a filter before always discards: what a meter passes may be less than one frame.
+        let never_comes =
+            |frame: &Frame| frame.here.latest < frame.here.earliest || frame.next.latest < frame.here.latest;
+        if frames.is_empty()
+            || frames.iter().any(|frame| is_unknown(frame) || never_comes(frame))
+            || !self.is_sure(number)
+        {
             return None;
         }
         let end = |frame: &Frame| frame.next.latest - frame.released.earliest;
