@@ -22,7 +22,7 @@ fn a_capture_is_put_next_to_bound_and_simulation() {
     assert_eq!((&row["stream"], &row["listener"]), (&"loop".into(), &"x".into()));
     assert_eq!((&row["lost"], &row["is_above_bound"]), (&0.into(), &false.into()));
     let [captured, simulated, bound] =
-        ["captured_max_ps", "simulated_max_ps", "bound_ps"].map(|key| row[key].as_u64().unwrap());
+        ["measured_max_ps", "simulated_max_ps", "bound_ps"].map(|key| row[key].as_u64().unwrap());
     assert!(captured <= simulated + 1_000 && captured <= bound && captured > 0, "{row}");
     assert_eq!(fs::read_to_string(folder.join("found/captures.json")).unwrap(), ended.stdout);
     assert_eq!(tautwire(&folder, &["report", "found"]).code, 0);

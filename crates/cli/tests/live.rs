@@ -40,9 +40,9 @@ fn a_run_is_put_next_to_bound_and_simulation() {
     let shown: Value = serde_json::from_str(&ended.stdout).unwrap();
     let row = &shown["rows"][0];
     assert_eq!((&row["stream"], &row["listener"]), (&"samples".into(), &"controller".into()));
-    assert_eq!((&row["created"], &row["live_lost"]), (&101.into(), &0.into()));
+    assert_eq!((&row["created"], &row["lost"]), (&101.into(), &0.into()));
     // The line alone takes so long: 100 octets and what is around them at 100 Mbit/s.
-    assert!(row["live_p50_ps"].as_u64().unwrap() > 10_000_000, "{row}");
+    assert!(row["measured_p50_ps"].as_u64().unwrap() > 10_000_000, "{row}");
     assert!(row["simulated_max_ps"].as_u64().unwrap() <= row["bound_ps"].as_u64().unwrap());
     assert_eq!(fs::read_to_string(folder.join("run/live.json")).unwrap(), ended.stdout);
     assert_eq!(tautwire(&folder, &["report", "run"]).code, 0);
@@ -62,7 +62,7 @@ fn a_run_is_captured_and_analysed() {
     let [live, shown] =
         [&ended, &found].map(|ended| serde_json::from_str::<Value>(&ended.stdout).expect(&ended.stderr));
     let [live, row] = [&live["rows"][0], &shown["rows"][0]];
-    assert_eq!(live["live_max_ps"], row["captured_max_ps"], "{row}");
+    assert_eq!(live["measured_max_ps"], row["measured_max_ps"], "{row}");
     assert_eq!((&row["delay_from"], &row["lost"]), (&"creation".into(), &0.into()), "{row}");
     assert_eq!(row["delivered"], live["created"], "{row}");
     assert_eq!(fs::read_to_string(folder.join("found/captures.json")).unwrap(), found.stdout);

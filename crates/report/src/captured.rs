@@ -10,27 +10,18 @@ use serde::Serialize;
 use tautwire_analysis::Bounds;
 use tautwire_captures::Captured;
 use tautwire_model::Network;
-use tautwire_sim::{ListenerObservation, Observation};
-use tautwire_units::Duration;
+use tautwire_sim::Observation;
 
-use crate::grid::{TableOptions, number, render, text};
-use crate::name;
+use crate::grid::{TableOptions, number, render};
+use crate::measured::{Measured, columns};
 use crate::table::microseconds;
-use crate::verdict::observed_delay;
 
 /// A stream at a listener.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CaptureRow {
-    /// Stream.
-    pub stream: String,
-    /// Listener.
-    pub listener: String,
-    /// Deadline.
-    pub deadline_ps: Option<u64>,
-    /// Bound, if there is one.
-    pub bound_ps: Option<u64>,
-    /// Greatest simulated delay.
-    pub simulated_max_ps: Option<u64>,
+    /// Delays and losses.
+    #[serde(flatten)]
+    pub measured: Measured,
     /// From where captured delays count: a place, or `creation`; none: no two stamps can be compared.
     pub delay_from: Option<String>,
     /// Where the frames of the listener were captured; none: nowhere.
@@ -39,22 +30,12 @@ pub struct CaptureRow {
     pub precision_ps: u64,
     /// Frames with a delay.
     pub delays: u64,
-    /// Median of the captured delays.
-    pub captured_p50_ps: Option<u64>,
-    /// 99th percentile of the captured delays.
-    pub captured_p99_ps: Option<u64>,
-    /// Greatest captured delay.
-    pub captured_max_ps: Option<u64>,
-    /// Whether that is above the bound, whatever the clocks.
+    /// Whether the greatest delay is above the bound, whatever the clocks.
     pub is_above_bound: bool,
     /// Frames of the stream that were captured anywhere, or whose numbers are missing.
     pub frames: u64,
     /// Frames that came to the listener.
     pub delivered: u64,
-    /// Frames lost in the simulated run.
-    pub simulated_lost: u64,
-    /// Frames that were lost.
-    pub lost: u64,
     /// Frames of which captures do not show whether they were lost: they passed at the edge of one.
     pub at_the_edge: u64,
     /// Frames later than the deadline.
@@ -136,34 +117,22 @@ impl CaptureSummary {
     #[must_use]
     pub fn new(network: &Network, bounds: &Bounds, simulated: &Observation, captured: &Captured) -> Self {
         let row = |row: &tautwire_captures::Row| {
-            let stream = &network.streams[row.stream];
-            let of = |one: &Observation| one.streams[row.stream].listeners[row.listener].clone();
-            let (run, seen) = (of(simulated), of(&captured.observation));
-            let bound = bounds.streams[row.stream].listeners[row.listener].delay.as_ref().ok().copied();
-            let greatest = |seen: &ListenerObservation| observed_delay(seen).map(|delay| delay.max);
-            let quantile = |ppm| {
-                let most = seen.delay.max()?;
-                Some(seen.histogram.as_ref()?.quantile(ppm)?.min(most).as_ps())
-            };
-            let is_above = |(max, bound): (Duration, Duration)| max.saturating_sub(row.precision) > bound;
+            let runs = [simulated, &captured.observation];
+            let measured = Measured::new(network, (row.stream, row.listener), bounds, runs);
+            let surely = |max: u64| max.saturating_sub(row.precision.as_ps());
+            let above = measured
+                .measured_max_ps
+                .zip(measured.bound_ps)
+                .is_some_and(|(max, bound)| surely(max) > bound);
+            let seen = &captured.observation.streams[row.stream].listeners[row.listener];
             CaptureRow {
-                stream: stream.name.clone(),
-                listener: name::node(network, stream.listeners[row.listener]).to_owned(),
-                deadline_ps: stream.deadline.map(Duration::as_ps),
-                bound_ps: bound.map(Duration::as_ps),
-                simulated_max_ps: greatest(&run).map(Duration::as_ps),
                 delay_from: row.from.clone(),
                 delay_to: row.to.clone(),
                 precision_ps: row.precision.as_ps(),
                 delays: seen.delay.count(),
-                captured_p50_ps: quantile(500_000),
-                captured_p99_ps: quantile(990_000),
-                captured_max_ps: greatest(&seen).map(Duration::as_ps),
-                is_above_bound: greatest(&seen).zip(bound).is_some_and(is_above),
+                is_above_bound: above,
                 frames: captured.observation.streams[row.stream].created,
                 delivered: seen.delivered,
-                simulated_lost: lost(&run),
-                lost: lost(&seen),
                 at_the_edge: row.at_the_edge,
                 late: seen.late,
                 repeated: row.repeated,
@@ -171,6 +140,7 @@ impl CaptureSummary {
                 changed: row.changed,
                 doubtful: row.doubtful,
                 early: row.early,
+                measured,
                 losses: row
                     .losses
                     .iter()
@@ -210,7 +180,7 @@ impl CaptureSummary {
     #[must_use]
     pub fn faults(&self) -> u64 {
         let of = |row: &CaptureRow| {
-            row.lost + row.late + row.repeated + row.misordered + u64::from(row.is_above_bound)
+            row.measured.lost + row.late + row.repeated + row.misordered + u64::from(row.is_above_bound)
         };
         self.rows.iter().map(of).sum()
     }
@@ -227,36 +197,13 @@ impl CaptureSummary {
     /// The rows, and below them where delays count from, where frames were lost, and what else was captured.
     #[must_use]
     pub fn table(&self, options: TableOptions) -> String {
-        let us = |ps: Option<u64>| ps.map_or_else(|| "-".to_owned(), |ps| microseconds(ps.into()));
-        let columns = [
-            text("stream", 0),
-            text("listener", 0),
-            number("deadline us", 3),
-            number("bound us", 0),
-            number("simulated max us", 0),
-            number("captured median us", 2),
-            number("captured 99 % us", 1),
-            number("captured max us", 0),
-            number("frames", 4),
-            number("lost", 0),
-            number("again", 5),
-            number("overtaken", 6),
-        ];
+        let mut columns = columns(["captured median us", "captured 99 % us", "captured max us"]).to_vec();
+        columns.extend([number("frames", 4), number("lost", 0), number("again", 5), number("overtaken", 6)]);
         let cells = |row: &CaptureRow| {
-            vec![
-                row.stream.clone(),
-                row.listener.clone(),
-                us(row.deadline_ps),
-                row.bound_ps.map_or_else(|| "unbounded".to_owned(), |ps| us(Some(ps))),
-                us(row.simulated_max_ps),
-                us(row.captured_p50_ps),
-                us(row.captured_p99_ps),
-                us(row.captured_max_ps),
-                row.frames.to_string(),
-                row.lost.to_string(),
-                row.repeated.to_string(),
-                row.misordered.to_string(),
-            ]
+            let mut cells = row.measured.cells();
+            let counted = [row.frames, row.measured.lost, row.repeated, row.misordered];
+            cells.extend(counted.map(|one| one.to_string()));
+            cells
         };
         let rows: Vec<_> = self.rows.iter().map(cells).collect();
         let mut table = render(&columns, &rows, options);
@@ -296,7 +243,7 @@ impl CaptureSummary {
             lines.push(format!("{count} rows: {what}{within}"));
         }
         for row in &self.rows {
-            let who = format!("{} at {}", row.stream, row.listener);
+            let who = format!("{} at {}", row.measured.stream, row.measured.listener);
             for loss in &row.losses {
                 let behind = loss.behind.as_ref().map_or_else(
                     || format!("before {}", loss.before),
@@ -333,9 +280,4 @@ impl CaptureSummary {
         lines.extend(self.remarks.iter().cloned());
         lines
     }
-}
-
-/// Copies that were lost on their way to a listener.
-fn lost(seen: &ListenerObservation) -> u64 {
-    seen.dropped.iter().map(|(_, count)| count).sum()
 }

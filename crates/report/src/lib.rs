@@ -41,6 +41,7 @@ pub mod listener_frames;
 pub mod live;
 pub mod loss;
 mod manifest;
+pub mod measured;
 pub mod mechanism_tables;
 mod mpackets;
 mod name;

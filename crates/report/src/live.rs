@@ -7,14 +7,11 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use tautwire_analysis::Bounds;
 use tautwire_model::Network;
-use tautwire_model::network::StreamIndex;
-use tautwire_sim::{ListenerObservation, Observation};
-use tautwire_units::Duration;
+use tautwire_sim::Observation;
 
-use crate::grid::{TableOptions, number, render, text};
-use crate::name;
+use crate::grid::{TableOptions, number, render};
+use crate::measured::{Measured, columns};
 use crate::table::microseconds;
-use crate::verdict::observed_delay;
 
 /// Median, 99th percentile and greatest value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -55,28 +52,11 @@ pub struct MachineSummary {
 /// A stream at a listener.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LiveRow {
-    /// Stream.
-    pub stream: String,
-    /// Listener.
-    pub listener: String,
-    /// Deadline.
-    pub deadline_ps: Option<u64>,
-    /// Bound, if there is one.
-    pub bound_ps: Option<u64>,
-    /// Greatest simulated delay.
-    pub simulated_max_ps: Option<u64>,
-    /// Median of the live delays, after the warm-up.
-    pub live_p50_ps: Option<u64>,
-    /// 99th percentile of the live delays, after the warm-up.
-    pub live_p99_ps: Option<u64>,
-    /// Greatest live delay.
-    pub live_max_ps: Option<u64>,
+    /// Delays and losses.
+    #[serde(flatten)]
+    pub measured: Measured,
     /// Frames created.
     pub created: u64,
-    /// Frames lost in the simulated run.
-    pub simulated_lost: u64,
-    /// Frames lost in the live run.
-    pub live_lost: u64,
 }
 
 /// Bound, simulation and live run of a network.
@@ -98,38 +78,20 @@ impl LiveSummary {
         live: &Observation,
         machine: MachineSummary,
     ) -> Self {
-        let mut rows = Vec::new();
-        for (index, stream) in network.streams.iter().enumerate() {
-            for (listener, node) in stream.listeners.iter().enumerate() {
-                let [run, seen] = [simulated, live].map(|one| &one.streams[index].listeners[listener]);
-                let bound = &bounds.streams[StreamIndex::at(index).index()].listeners[listener].delay;
-                let greatest = |seen| observed_delay(seen).map(|delay| delay.max.as_ps());
-                let quantile = |ppm| {
-                    let most = seen.delay.max()?;
-                    Some(seen.histogram.as_ref()?.quantile(ppm)?.min(most).as_ps())
-                };
-                rows.push(LiveRow {
-                    stream: stream.name.clone(),
-                    listener: name::node(network, *node).to_owned(),
-                    deadline_ps: stream.deadline.map(Duration::as_ps),
-                    bound_ps: bound.as_ref().ok().map(|bound| bound.as_ps()),
-                    simulated_max_ps: greatest(run),
-                    live_p50_ps: quantile(500_000),
-                    live_p99_ps: quantile(990_000),
-                    live_max_ps: greatest(seen),
-                    created: live.streams[index].created,
-                    simulated_lost: lost(run),
-                    live_lost: lost(seen),
-                });
-            }
-        }
+        let places = network.streams.iter().enumerate();
+        let places = places.flat_map(|(stream, of)| (0..of.listeners.len()).map(move |one| (stream, one)));
+        let row = |place: (usize, usize)| LiveRow {
+            measured: Measured::new(network, place, bounds, [simulated, live]),
+            created: live.streams[place.0].created,
+        };
+        let rows = places.map(row).collect();
         Self { rows, machine }
     }
 
     /// Frames that the live run lost, and that listeners did not receive once and in order.
     #[must_use]
     pub fn faults(&self) -> u64 {
-        let lost: u64 = self.rows.iter().map(|row| row.live_lost).sum();
+        let lost: u64 = self.rows.iter().map(|row| row.measured.lost).sum();
         lost + self.machine.out_of_order + self.machine.duplicates
     }
 
@@ -145,34 +107,14 @@ impl LiveSummary {
     /// The rows, and the machine below them.
     #[must_use]
     pub fn table(&self, options: TableOptions) -> String {
-        let us = |ps: Option<u64>| ps.map_or_else(|| "-".to_owned(), |ps| microseconds(ps.into()));
-        let columns = [
-            text("stream", 0),
-            text("listener", 0),
-            number("deadline us", 3),
-            number("bound us", 0),
-            number("simulated max us", 0),
-            number("live median us", 2),
-            number("live 99 % us", 1),
-            number("live max us", 0),
-            number("frames", 4),
-            number("lost simulated", 5),
-            number("lost live", 0),
-        ];
+        let mut columns = columns(["live median us", "live 99 % us", "live max us"]).to_vec();
+        columns.extend([number("frames", 4), number("lost simulated", 5), number("lost live", 0)]);
         let cells = |row: &LiveRow| {
-            vec![
-                row.stream.clone(),
-                row.listener.clone(),
-                us(row.deadline_ps),
-                row.bound_ps.map_or_else(|| "unbounded".to_owned(), |ps| us(Some(ps))),
-                us(row.simulated_max_ps),
-                us(row.live_p50_ps),
-                us(row.live_p99_ps),
-                us(row.live_max_ps),
-                row.created.to_string(),
-                row.simulated_lost.to_string(),
-                row.live_lost.to_string(),
-            ]
+            let mut cells = row.measured.cells();
+            cells.extend(
+                [row.created, row.measured.simulated_lost, row.measured.lost].map(|one| one.to_string()),
+            );
+            cells
         };
         let rows: Vec<_> = self.rows.iter().map(cells).collect();
         let mut table = render(&columns, &rows, options);
@@ -199,9 +141,4 @@ impl LiveSummary {
         }
         table
     }
-}
-
-/// Copies that were lost on their way to a listener.
-fn lost(seen: &ListenerObservation) -> u64 {
-    seen.dropped.iter().map(|(_, count)| count).sum()
 }
