@@ -23,6 +23,7 @@ use std::io;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use clap::Subcommand;
 use tautwire_workbench::table::{self, TableOptions};
 use tautwire_workbench::{Loaded, Network, Scenario, StreamIndex, Summary, Verdict};
 use tautwire_workbench::{
@@ -30,10 +31,62 @@ use tautwire_workbench::{
     test_bed, virtual_link,
 };
 
-use crate::args::Command;
 use crate::exit::Exit;
 use crate::terminal::Terminal;
 use crate::{diagnostics, nearest, output};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Write a first description from a template
+    #[command(after_help = new::HELP)]
+    New(new::New),
+    /// Find every fault in descriptions, with file, line and a remedy
+    #[command(after_help = check::HELP)]
+    Check(check::Check),
+    /// Prove worst-case delay, jitter and backlog per stream and per hop
+    #[command(after_help = bounds::HELP)]
+    Bounds(bounds::Bounds),
+    /// Run the network frame by frame: delays, loss, per-hop breakdown
+    #[command(after_help = run::SIMULATE_HELP)]
+    Simulate(run::Simulate),
+    /// Run the network and compare the run with bounds and deadlines
+    #[command(after_help = run::VERIFY_HELP)]
+    Verify(run::Verify),
+    /// Run the network in real time on interfaces of this machine, next to bounds and simulation
+    #[cfg(target_os = "linux")]
+    #[command(after_help = live::HELP)]
+    Live(live::Live),
+    /// Find delays, losses and order of a real network in captures of it, next to bounds and simulation
+    #[command(after_help = analyse::HELP)]
+    Analyse(analyse::Analyse),
+    /// Admit or refuse streams, request by request, with reasons
+    #[command(after_help = admit::HELP)]
+    Admit(admit::Admit),
+    /// Find offsets and gates of scheduled traffic, and dispatch points of time-triggered virtual links
+    #[command(after_help = schedule::HELP)]
+    Schedule(schedule::Schedule),
+    /// Plan the slots of a TDMA cycle for the least worst-case round trip
+    #[command(after_help = plan::HELP)]
+    Plan(plan::Plan),
+    /// Find the parameters that prove all deadlines, and write them into the description
+    #[command(after_help = tune::HELP)]
+    Tune(tune::Tune),
+    /// Write a run as one self-contained HTML file
+    #[command(after_help = report::HELP)]
+    Report(report::Report),
+    /// Show what differs between two results or two descriptions
+    #[command(after_help = diff::HELP)]
+    Diff(diff::Diff),
+    /// Run many tasks over parameters and seeds, and go on where they were stopped
+    #[command(after_help = study::HELP)]
+    Study(study::Study),
+    /// Print the JSON Schema of the description or of the summary
+    #[command(after_help = schema::HELP)]
+    Schema(schema::Schema),
+    /// Print the completions for a shell
+    #[command(after_help = completions::HELP)]
+    Completions(completions::Completions),
+}
 
 /// Runs a subcommand.
 pub(crate) fn run(command: &Command) -> Exit {

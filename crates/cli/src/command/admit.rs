@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
+use std::path::PathBuf;
 
+use clap::{Args, ValueEnum};
 use tautwire_workbench::admission::{
     AdmissionServer, Channel, Decision, Fits, LogError, Mode, Operation, Outcome, RefusalReason, Request,
     RequestError,
@@ -12,9 +14,81 @@ use tautwire_workbench::{Duration, Network, grammar};
 
 use super::admit_socket::{self, Limits};
 use super::{message, scenario, text};
-use crate::args::{Admit, Test};
+use crate::args::{Input, positive};
 use crate::exit::Exit;
 use crate::{nearest, output};
+
+pub(super) const HELP: &str = "\
+Examples:
+  tautwire admit scenarios/in-vehicle.yaml --all
+  echo '{\"op\": \"reserve\", \"streams\": [\"view-front\"]}' | tautwire admit scenarios/in-vehicle.yaml
+  tautwire admit scenarios/in-vehicle.yaml --state reservations --json < requests.jsonl
+  tautwire admit scenarios/in-vehicle.yaml --state reservations --listen admission.socket
+
+Each line is a request: {\"op\": OP, \"streams\": [NAME, ...]}. OP is reserve, what-if, withdraw,
+replace (with \"instead_of\": [NAME, ...]), modify or list. By default all streams of a request are
+admitted or none; \"mode\": \"best-effort\" admits each one that fits. A repeated request with the
+same \"id\" gets the first answer again. With \"suggest\": true a refusal says what would have fitted.
+
+A request can name streams of the description or bring new ones:
+{\"op\": \"reserve\", \"new\": [{\"name\": \"x\", \"talker\": ..., and the other keys of a stream}]}.
+modify replaces admitted streams by those in \"new\", or changes nothing.
+
+Exit codes: 0 all requests were granted, 1 one was refused, 2 wrong input or a wrong request,
+3 failure.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Admit {
+    #[command(flatten)]
+    pub(super) input: Input,
+    /// Admission test
+    #[arg(long, value_enum, default_value_t = Test::Bounds)]
+    pub(super) test: Test,
+    /// Keep the admitted streams in this folder, and continue from it
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) state: Option<PathBuf>,
+    /// Accept a log with missing or changed lines as it is; a copy is kept
+    #[arg(long, requires = "state")]
+    pub(super) accept_log: bool,
+    /// Read the requests from this file [default: stdin]
+    #[arg(long, value_name = "FILE")]
+    pub(super) requests: Option<PathBuf>,
+    /// Serve clients on this Unix socket until stopped; decisions are JSON
+    #[arg(long, value_name = "SOCKET", conflicts_with = "requests")]
+    pub(super) listen: Option<PathBuf>,
+    /// Most clients at a time; further ones get an error and are disconnected
+    #[arg(long, value_name = "NUMBER", default_value_t = 64, requires = "listen")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(super) connections: u32,
+    /// Longest time that a client may take to send a request or to read its answer
+    #[arg(long, value_name = "TIME", default_value = "300s", requires = "listen", value_parser = positive)]
+    pub(super) idle_timeout: Duration,
+    /// Request all streams of the description in order, and admit each one that fits
+    #[arg(long, conflicts_with_all = ["requests", "listen"])]
+    pub(super) all: bool,
+}
+
+/// An admission test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Test {
+    /// Proven end-to-end bounds by arrival curves: every deadline is met and no frame is lost; `tautwire bounds` also counts
+    /// frame by frame and may prove more
+    Bounds,
+    /// Bandwidth per port and class (IEEE Std 802.1Q, 34.3); proves no deadline
+    Bandwidth,
+    /// Response times of HaRTES (equation 3 of its published evaluation); needs `harts`
+    ResponseTime,
+}
+
+impl From<Test> for tautwire_workbench::admission::Test {
+    fn from(test: Test) -> Self {
+        match test {
+            Test::Bounds => Self::Bounds,
+            Test::Bandwidth => Self::Bandwidth,
+            Test::ResponseTime => Self::ResponseTime,
+        }
+    }
+}
 
 pub(super) fn run(arguments: &Admit) -> Result<Exit, Exit> {
     let path = &arguments.input.path;

@@ -29,7 +29,7 @@ const PAUSE: time::Duration = time::Duration::from_millis(50);
 
 /// Limits for clients.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(crate) struct Limits {
     /// How many there are at a time.
     pub(super) connections: u32,
     /// How long one takes for a request, or for its answer.

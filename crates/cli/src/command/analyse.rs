@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use clap::{Args, ValueEnum};
 use tautwire_workbench::captured::CaptureSummary;
 use tautwire_workbench::captures::{CaptureFile, Captures, Stamps, StatedClock, StatedPlace, analyse};
 use tautwire_workbench::table::TableOptions;
@@ -10,11 +11,68 @@ use tautwire_workbench::{Duration, Options, RunFolder, RunFolderWriter};
 
 use super::run::not_written;
 use super::{message, scenario};
-use crate::args::{Analyse, StampsOf};
 use crate::exit::Exit;
 use crate::output;
 use crate::signals;
 use crate::terminal::Terminal;
+
+pub(super) const HELP: &str = "\
+Examples:
+  tautwire analyse all.pcapng --against scenarios/shaped-line.yaml
+  tautwire analyse --at a.p1=talker.pcapng --at x.p1=listener.pcapng --one-clock --against net.yaml
+  tautwire analyse a.p1.pcap x.p1.pcap --clock a.p1.pcap=0ns --clock x.p1.pcap=-12us,500ns --against net.yaml
+  tautwire analyse --at s1.p2=tap.pcapng:eth1 --at s2.p1=tap.pcapng:eth2 --against net.yaml
+
+A capture (pcap, pcapng) is of a talker, a listener, a mirror port or a tap. An interface, or a file
+with one, that is named like a port of the network needs no --at. Interfaces of one file have one
+clock; stamps of two files are compared only if their clocks are stated.
+
+Delays count from the first bit that was captured, so what the talker's host took before is no part
+of them.
+
+Exit codes: 0 every frame came once, in order, in time and within its bound, 1 at least one did not,
+2 wrong input, 3 failure.";
+
+/// Captures of a real network.
+#[derive(Debug, Args)]
+pub(crate) struct Analyse {
+    /// Captures (pcap, pcapng)
+    #[arg(value_name = "CAPTURE")]
+    pub(super) captures: Vec<PathBuf>,
+    /// Description of the network (YAML)
+    #[arg(long, value_name = "NETWORK")]
+    pub(super) against: PathBuf,
+    /// Where a file, or an interface of it, captured: NODE.PORT=FILE[:INTERFACE]; may be repeated
+    #[arg(long, value_name = "PLACE=FILE")]
+    pub(super) at: Vec<String>,
+    /// By how much the clock of a file is ahead of the common one, with its unit, and how sure this is: FILE=OFFSET[,PRECISION]; may
+    /// be repeated
+    #[arg(long, value_name = "FILE=OFFSET")]
+    pub(super) clock: Vec<String>,
+    /// All files have one clock
+    #[arg(long)]
+    pub(super) one_clock: bool,
+    /// What a stamp is of
+    #[arg(long, value_enum, default_value_t = StampsOf::Side)]
+    pub(super) stamps: StampsOf,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Folder for the results [default: runs/<scenario>-<seed>]
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) out: Option<PathBuf>,
+}
+
+/// The moment of a frame that a stamp is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StampsOf {
+    /// The first bit where a port sends, the last bit where it receives, as interfaces of hosts stamp
+    Side,
+    /// The first bit everywhere
+    FirstBit,
+    /// The last bit everywhere
+    LastBit,
+}
 
 pub(super) fn run(arguments: &Analyse) -> Result<Exit, Exit> {
     let scenario = scenario(&arguments.against)?;

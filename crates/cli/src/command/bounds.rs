@@ -1,12 +1,40 @@
 //! `tautwire bounds`: what is proven, and what a stream's bound is made of.
 
+use std::path::PathBuf;
+
+use clap::Args;
 use tautwire_workbench::{Manifest, RunFolderWriter, Summary, judge};
 
 use super::run::not_written;
 use super::{exit, remark, scenario, stream, tables_with};
-use crate::args::Bounds;
+use crate::args::{By, Input};
 use crate::exit::Exit;
 use crate::output;
+
+pub(super) const HELP: &str = "\
+Examples:
+  tautwire bounds scenarios/in-vehicle.yaml
+  tautwire bounds scenarios/in-vehicle.yaml --explain view-front
+  tautwire bounds scenarios/in-vehicle.yaml --json > bounds.json
+  tautwire bounds scenarios/in-vehicle.yaml --out runs/bounds
+  tautwire bounds scenarios/in-vehicle.yaml --method tight
+
+Exit codes: 0 every deadline is proven, 1 at least one is not, or frames may be lost, 2 wrong input,
+3 failure.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Bounds {
+    #[command(flatten)]
+    pub(super) input: Input,
+    #[command(flatten)]
+    pub(super) by: By,
+    /// Show hop by hop how the bound of this stream is computed
+    #[arg(long, value_name = "STREAM")]
+    pub(super) explain: Option<String>,
+    /// Also write the results to this folder, for `report` and for other programs
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) out: Option<PathBuf>,
+}
 
 pub(super) fn run(arguments: &Bounds) -> Result<Exit, Exit> {
     let scenario = scenario(&arguments.input.path)?;

@@ -1,15 +1,42 @@
 //! `tautwire check`: every fault of descriptions, and the rules of a profile that they keep.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
+use clap::builder::PossibleValuesParser;
 use serde_json::json;
-use tautwire_workbench::{Loaded, Profile, ProfileCheck, RuleVerdict};
+use tautwire_workbench::{Loaded, PROFILES, Profile, ProfileCheck, RuleVerdict};
 
 use super::{load, show};
-use crate::args::Check;
 use crate::exit::Exit;
 use crate::{diagnostics, output};
+
+pub(super) const HELP: &str = "\
+Examples:
+  tautwire check scenarios/in-vehicle.yaml
+  tautwire check scenarios/in-vehicle.yaml --json | jq '.diagnostics[].message'
+  tautwire check scenarios/avb.yaml --profile 802.1BA
+  tautwire check --quiet scenarios/*.yaml || echo 'some have errors'
+  tautwire new audio | tautwire check -
+
+A breach of a profile's rule is an error, with the rule and its source. The table lists all rules:
+kept, broken, not applicable, and unknown where no public text states them.
+
+Exit codes: 0 no errors (warnings are shown), 2 errors or an unreadable file, 3 failure.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// Descriptions of networks (YAML); `-` is stdin
+    #[arg(value_name = "NETWORK", required = true)]
+    pub(super) paths: Vec<PathBuf>,
+    /// Print the result as JSON, for several files as a list
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Also check the rules of this TSN profile, as far as public texts state them
+    #[arg(long, value_name = "PROFILE", value_parser = PossibleValuesParser::new(PROFILES.map(|profile| profile.name)), ignore_case = true)]
+    pub(super) profile: Option<String>,
+}
 
 pub(super) fn run(arguments: &Check) -> Result<Exit, Exit> {
     let profile = arguments.profile.as_deref().and_then(Profile::named);

@@ -1,15 +1,41 @@
 //! `tautwire diff`: what differs between two results.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use tautwire_workbench::table::TableOptions;
 use tautwire_workbench::{Compared, RunFolder};
 
 use super::{message, scenario};
-use crate::args::Diff;
 use crate::exit::Exit;
 use crate::output;
 use crate::terminal::Terminal;
+
+pub(super) const HELP: &str = "\
+Examples:
+  tautwire diff runs/before runs/after
+  tautwire diff first.yaml second.yaml
+  tautwire diff runs/first-1 first.yaml --json | jq '.listeners[].change'
+
+Compared are the values of the descriptions, and for each stream at each listener verdict, deadline,
+bound, delays and losses. The most important rows come first: worse verdicts, then what is there on
+one side alone, better verdicts, losses, bounds, delays. Two descriptions are verified as `verify`
+does. A description next to a folder is computed with the parts, the seed and the time of that run.
+
+Exit codes: 0 nothing differs, 1 something differs, 2 wrong input, 3 failure.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Diff {
+    /// Folder of a run, or a description
+    #[arg(value_name = "BEFORE")]
+    pub(super) before: PathBuf,
+    /// Folder of a run, or a description
+    #[arg(value_name = "AFTER")]
+    pub(super) after: PathBuf,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
 
 pub(super) fn run(arguments: &Diff) -> Result<Exit, Exit> {
     let before = side(&arguments.before)?;

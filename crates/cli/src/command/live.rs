@@ -1,20 +1,58 @@
 //! `tautwire live`: the network in real time on interfaces of this machine, next to bound and simulation.
 
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use tautwire_live::{Cannot, LiveRun, Settings, Spread};
 use tautwire_workbench::live::{LiveSummary, MachineSummary, SpreadSummary};
 use tautwire_workbench::table::TableOptions;
-use tautwire_workbench::{Network, Options, PcapngWriter, RunFolder, RunFolderWriter};
+use tautwire_workbench::{Duration, Network, Options, PcapngWriter, RunFolder, RunFolderWriter};
 
 use super::run::{not_written, with_length};
 use super::{message, scenario};
-use crate::args::Live;
+use crate::args::{Input, duration};
 use crate::exit::Exit;
 use crate::output;
 use crate::signals;
 use crate::terminal::Terminal;
+
+pub(super) const HELP: &str = "\
+Examples:
+  tautwire live scenarios/shaped-line.yaml
+  tautwire live scenarios/shaped-line.yaml --duration 2s --out runs/live
+
+Each node gets a network namespace, each cable a pair of virtual interfaces; all of it goes with the
+process. That takes root (or unshare --map-root-user --net). Delays contain what the machine adds,
+which is shown below the table: no verdict rests on them.
+
+Exit codes: 0 every frame arrived once and in order, 1 at least one did not, 2 wrong input, or a part
+of the description that is not run live, 3 failure.";
+
+/// A run in real time.
+#[derive(Debug, Args)]
+pub(crate) struct Live {
+    #[command(flatten)]
+    pub(super) input: Input,
+    /// Seed of the random numbers, instead of the description's
+    #[arg(long, value_name = "NUMBER")]
+    pub(super) seed: Option<u64>,
+    /// Time of the run, with its unit (250ms, 10s), instead of the description's
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(super) duration: Option<Duration>,
+    /// Threads that run the nodes [default: one for each processor]
+    #[arg(long, value_name = "NUMBER")]
+    pub(super) threads: Option<usize>,
+    /// Do not ask for real-time priority
+    #[arg(long)]
+    pub(super) ordinary_priority: bool,
+    /// Also write the frames that every port received (frames.pcapng), for Wireshark and `analyse`
+    #[arg(long)]
+    pub(super) capture: bool,
+    /// Folder for the results [default: runs/<scenario>-<seed>]
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) out: Option<PathBuf>,
+}
 
 pub(super) fn run(arguments: &Live) -> Result<Exit, Exit> {
     let scenario = with_length(scenario(&arguments.input.path)?, arguments.seed, arguments.duration)?;

@@ -2,14 +2,49 @@
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use clap::ValueEnum as _;
+use clap::{Args, ValueEnum};
 
 use super::{message, remark};
-use crate::args::{New, Template};
 use crate::exit::Exit;
 use crate::output;
+
+pub(super) const HELP: &str = "\
+Examples:
+  tautwire new
+  tautwire new factory-cell cell.yaml && tautwire verify cell.yaml
+  tautwire new audio --name studio | tautwire bounds -
+
+Without a template the templates are listed. A file that is there is never overwritten.
+
+Exit codes: 0 written, 2 no such template, or the file is there, 3 failure.";
+
+#[derive(Debug, Args)]
+pub(crate) struct New {
+    /// Template
+    #[arg(value_enum)]
+    pub(super) template: Option<Template>,
+    /// File to write [default: stdout]
+    #[arg(value_name = "FILE")]
+    pub(super) file: Option<PathBuf>,
+    /// Name of the network [default: the file's, or the template's]
+    #[arg(long, value_name = "NAME")]
+    pub(super) name: Option<String>,
+}
+
+/// What a first description is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Template {
+    /// A car: two zones, a computer, a camera, control loops, audio
+    AutomotiveZone,
+    /// A factory: a controller, drives and sensors in a line of switches, a camera
+    FactoryCell,
+    /// An aircraft: virtual links with their gaps over two switches
+    Avionics,
+    /// A stage: audio and video under credit-based shapers
+    Audio,
+}
 
 pub(super) fn run(arguments: &New) -> Result<Exit, Exit> {
     let Some(template) = arguments.template else {

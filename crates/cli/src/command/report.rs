@@ -2,15 +2,35 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use serde_json::json;
 use tautwire_workbench::RunFolder;
 
 use super::message;
-use crate::args::Report;
 use crate::exit::Exit;
 use crate::{output, signals};
+
+pub(super) const HELP: &str = "\
+Examples:
+  tautwire report runs/in-vehicle-1
+  tautwire report runs/in-vehicle-1 --out in-vehicle.html
+
+Exit codes: 0 written, 2 no run folder, 3 failure.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// Folder of a run
+    #[arg(value_name = "RUN")]
+    pub(super) run: PathBuf,
+    /// File to write [default: report.html in the run's folder]
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+    /// Print the path of the report as JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
 
 pub(super) fn run(arguments: &Report) -> Result<Exit, Exit> {
     let run = RunFolder::read(&arguments.run).map_err(|error| {

@@ -1,21 +1,110 @@
 //! `tautwire simulate` and `tautwire verify`: a run, its results on disk and on stdout.
 
 use std::io::{self, BufWriter, ErrorKind, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::{Args, ValueEnum};
 use tautwire_workbench::{
-    Bounds, ChoicesDocument, Duration, Network, Observation, Options, OtherRun, Progress as RunProgress,
-    RunFolder, RunFolderWriter, Scenario, Summary, TraceRecorder, Verdict, adversary, bounds_in_run_by,
-    judge,
+    ADVERSARY_RUNS, Bounds, ChoicesDocument, Duration, Network, Observation, Options, OtherRun,
+    Progress as RunProgress, RunFolder, RunFolderWriter, Scenario, Summary, TraceRecorder, Verdict,
+    adversary, bounds_in_run_by, judge,
 };
 
 use super::{exit, message, remark, scenario, stream, tables};
-use crate::args::{BoundsMethod, Run, Simulate, Trace, Verify};
+use crate::args::{BoundsMethod, By, Input, duration};
 use crate::exit::Exit;
 use crate::output;
 use crate::progress::Progress;
 use crate::signals;
 use crate::terminal::Terminal;
+
+pub(super) const SIMULATE_HELP: &str = "\
+Examples:
+  tautwire simulate scenarios/in-vehicle.yaml
+  tautwire simulate scenarios/in-vehicle.yaml --seed 7 --duration 10s --out runs/seven
+  tautwire simulate scenarios/in-vehicle.yaml --explain view-front
+  tautwire simulate scenarios/in-vehicle.yaml --trace pcapng
+  tautwire simulate scenarios/in-vehicle.yaml --choices runs/in-vehicle-1/adversary.json
+
+Exit codes: 0 every stream with a deadline met it, 1 at least one did not, 2 wrong input, 3 failure.";
+
+pub(super) const VERIFY_HELP: &str = "\
+Examples:
+  tautwire verify scenarios/in-vehicle.yaml
+  tautwire verify scenarios/in-vehicle.yaml --seed 7 --json > summary.json
+  tautwire verify scenarios/in-vehicle.yaml --out runs/demo && tautwire report runs/demo
+  tautwire verify scenarios/in-vehicle.yaml --adversary
+
+Verdicts of each stream at each listener:
+  proven         the bound is within the deadline, and no frame can be lost
+  not proven     the bound is above the deadline, or there is none
+  may be lost    a limit on the path may be too small
+  missed         a frame was late or lost
+  refused        the network refused the stream, or it was never sent
+  contradiction  an observation exceeds its bound
+
+Exit codes: 0 every deadline is proven, 1 at least one is not, or a stream is refused,
+2 wrong input, 3 failure, 4 a contradiction.";
+
+/// How a run is made and where its results go.
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// Seed of the random numbers, instead of the description's
+    #[arg(long, value_name = "NUMBER")]
+    pub(super) seed: Option<u64>,
+    /// Simulated time, with its unit (250ms, 10s), instead of the description's
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(super) duration: Option<Duration>,
+    /// Also write every frame at every hop; may be repeated
+    #[arg(long, value_name = "FORMAT")]
+    pub(super) trace: Vec<Trace>,
+    /// Folder for the results [default: runs/<scenario>-<seed>]
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) out: Option<PathBuf>,
+}
+
+/// Format of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Trace {
+    /// frames.parquet, a row per frame and hop
+    Parquet,
+    /// frames.pcapng, nanosecond time stamps, for Wireshark
+    Pcapng,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Simulate {
+    #[command(flatten)]
+    pub(super) input: Input,
+    #[command(flatten)]
+    pub(super) run: Run,
+    /// Show what the frame of this stream with the greatest delay waited for at each hop
+    #[arg(long, value_name = "STREAM")]
+    pub(super) explain: Option<String>,
+    /// Repeat a run of the adversary, from the adversary.json of its results
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "duration"])]
+    pub(super) choices: Option<PathBuf>,
+    /// Repeat the run in which this stream is latest [default: the first run of the file]
+    #[arg(long, value_name = "STREAM", requires = "choices")]
+    pub(super) choices_of: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Verify {
+    #[command(flatten)]
+    pub(super) input: Input,
+    #[command(flatten)]
+    pub(super) run: Run,
+    #[command(flatten)]
+    pub(super) by: By,
+    /// Search for the worst run of each stream among those that the description allows
+    #[arg(long)]
+    pub(super) adversary: bool,
+    /// Most runs of that search for each stream and listener
+    #[arg(long, value_name = "NUMBER", default_value_t = ADVERSARY_RUNS, requires = "adversary")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub(super) adversary_runs: u64,
+}
 
 pub(super) fn simulate(arguments: &Simulate) -> Result<Exit, Exit> {
     let scenario = with_settings(scenario(&arguments.input.path)?, &arguments.run)?;

@@ -1,17 +1,48 @@
 //! `tautwire schedule`: dispatch points of time-triggered virtual links; offsets and gates of time-aware streams.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use tautwire_workbench::{
-    GateOptions, Network, ScheduleVerdict, Scheduled, ScheduledGates, with_dispatch_points,
+    Duration, GateOptions, Network, ScheduleVerdict, Scheduled, ScheduledGates, with_dispatch_points,
 };
 
 use super::{load, message, schedule_gates, text};
-use crate::args::Schedule;
+use crate::args::{Input, duration};
 use crate::exit::Exit;
 use crate::terminal::Terminal;
 use crate::{diagnostics, output};
+
+pub(super) const HELP: &str = "\
+Examples:
+  tautwire schedule scenarios/to-be-scheduled.yaml
+  tautwire schedule scenarios/to-be-scheduled.yaml --json | jq '.links[].points[0].offset_ps'
+  tautwire schedule scenarios/to-be-scheduled.yaml --out scheduled.yaml
+
+Time-triggered virtual links get dispatch points. Time-aware streams get offsets, and the ports on
+their paths lists of gates; the bounds of the network with them are shown.
+
+Offsets in the description are ignored. Large sets are scheduled link by link. For small sets a
+complete search finds a schedule or proves that there is none. A checker with separate code verifies
+the margins of every schedule.
+
+Exit codes: 0 all are scheduled, and gates proven, 1 some are not, 2 wrong input, 3 failure.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Schedule {
+    #[command(flatten)]
+    pub(super) input: Input,
+    /// Write the description with the found offsets, and gates, to this file
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+    /// Keep offsets that time-aware streams state, and their windows
+    #[arg(long)]
+    pub(super) keep: bool,
+    /// Greatest difference of two clocks for which windows of gates leave time, with its unit
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(super) precision: Option<Duration>,
+}
 
 pub(super) fn run(arguments: &Schedule) -> Result<Exit, Exit> {
     let path = &arguments.input.path;

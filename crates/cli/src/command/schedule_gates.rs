@@ -7,8 +7,7 @@ use tautwire_workbench::network::Traffic;
 use tautwire_workbench::{ScheduleVerdict, ScheduledGates, StreamIndex};
 
 use super::message;
-use super::schedule::{aligned, write};
-use crate::args::Schedule;
+use super::schedule::{Schedule, aligned, write};
 use crate::exit::Exit;
 use crate::output;
 
