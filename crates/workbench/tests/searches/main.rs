@@ -28,6 +28,7 @@ mod gate_schedules_hold;
 mod gates_hold;
 mod harts_admission_holds;
 mod harts_holds;
+mod held;
 mod host_stacks_hold;
 mod instants_hold;
 mod losses_hold;

@@ -2,12 +2,13 @@
 //!
 //! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
 
-use tautwire_analysis::{PlantedFault, bounds_with_fault};
+use tautwire_analysis::PlantedFault;
 use tautwire_core::fault;
 use tautwire_generate::{cases, random_preemption, random_preemption_behind_gates, seeds};
 use tautwire_workbench::{adversary, bounds};
 
 use crate::common::{bounded, broken_parts, contradictions, described, run, untold_losses};
+use crate::held::shows;
 
 /// A seed behind gates that is tried first: its network shows a fault that few others show.
 const RARE: [u64; 1] = [1_689];
@@ -59,11 +60,10 @@ fn frames_that_are_cut_behind_gates_keep_to_their_bounds() {
 #[test]
 fn faults_in_bounds_of_preemption_behind_gates_are_found() {
     for planted in PlantedFault::OF_CUTS_BEHIND_GATES {
-        let found = RARE.into_iter().chain(0..cases(4_000)).find(|seed| {
-            let network = described(&random_preemption_behind_gates(*seed));
-            !contradictions(&network, &bounds_with_fault(&network, Some(planted)), &run(&network)).is_empty()
-        });
-        assert!(found.is_some(), "{planted:?}");
+        assert!(
+            shows(planted, RARE.into_iter().chain(0..cases(4_000)), random_preemption_behind_gates).is_some(),
+            "{planted:?}"
+        );
     }
 }
 
@@ -81,10 +81,6 @@ fn faults_of_preemption_are_found() {
 #[test]
 fn faults_in_bounds_of_preemption_are_found() {
     for planted in PlantedFault::OF_PREEMPTION {
-        let found = (0..cases(4_000)).find(|seed| {
-            let network = described(&random_preemption(*seed));
-            !contradictions(&network, &bounds_with_fault(&network, Some(planted)), &run(&network)).is_empty()
-        });
-        assert!(found.is_some(), "{planted:?}");
+        assert!(shows(planted, 0..cases(4_000), random_preemption).is_some(), "{planted:?}");
     }
 }
