@@ -1,16 +1,20 @@
-//! Runs a generated line or mesh for so many milliseconds: `speed mesh 20`, a target for a profiler.
+//! Runs a generated line or mesh for so many milliseconds: `speed mesh 20`, a target for a profiler; `speed mesh 20 instants`
+//! runs it by the event loop.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use tautwire_generate::Backbone;
+use tautwire_sim::{Driver, Options, run};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let mesh = arguments.next().is_some_and(|name| name == "mesh");
     let duration_ms = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(100);
+    let by_instants = arguments.next().is_some_and(|driver| driver == "instants");
+    let driver = if by_instants { Driver::Eliding } else { Driver::ByPorts };
     let backbone = if mesh { Backbone::MESH_100 } else { Backbone::LINE_20 };
     let backbone = Backbone { duration_ms, ..backbone };
     let loaded = tautwire_model::load_text("generated", &backbone.describe());
     let network = loaded.network.expect("a generated network is right");
-    let observation = tautwire_sim::run(&network, &mut tautwire_sim::Options::default());
+    let observation = run(&network, &mut Options { driver, ..Options::default() });
     println!("{} frame-hops, hash {:016x}", observation.frame_hops, observation.trace_hash);
 }

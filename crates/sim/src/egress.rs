@@ -69,6 +69,9 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// As `enqueue`, whatever the frame waited for before: since `queued` it has waited for its port.
     #[inline]
     pub(crate) fn put(&mut self, place: u32, hop_index: u32, eligible: Instant) {
+        if !PLUGGED && self.by_ports.is_some() {
+            return self.give_to_port(place, hop_index, eligible);
+        }
         self.put_into(place, hop_index, self.plan.hops[hop_index as usize].class, eligible);
     }
 
@@ -121,7 +124,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
 
     /// Puts a frame into a full queue in place of the oldest, if the class gives that up; else the frame is lost.
     #[cold]
-    fn enqueue_over(
+    pub(crate) fn enqueue_over(
         &mut self,
         port_index: u32,
         local: Instant,
@@ -144,6 +147,9 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// it waits for: early polls change nothing.
     #[cold]
     pub(crate) fn ask(&mut self, port_index: u32) {
+        if !PLUGGED && self.by_ports.is_some() {
+            return;
+        }
         let port = self.ports[port_index as usize].as_ref().expect("a port that is asked is connected");
         if PLUGGED && port.egress.is_watched() {
             return self.arm_watched(port_index);
@@ -352,7 +358,9 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         if hop.next != NONE && !self.links[ring as usize].to_learning {
             let (next, port, class) = (hop.next, hop.next_port, hop.next_class);
             let (profile, cut_through) = (hop.profile, hop.cut_through);
-            self.touch(stream, next, port, class);
+            if PLUGGED || self.by_ports.is_none() {
+                self.touch(stream, next, port, class);
+            }
             let (arrival, ready) = self.pass_stages(ring, profile, class, cut_through, octets, line);
             self.slab.get_mut(place).arrival = arrival;
             return self.fly(ring, place, ready + held, Aim::hop(next));
@@ -436,7 +444,8 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     pub(crate) fn fly(&mut self, ring: u32, place: u32, due: SimTime, aim: Aim) {
         let slot = self.slab.get_mut(place);
         (slot.queued, slot.aim) = (due, aim);
-        if self.rings[ring as usize].insert(&mut self.slab, place) {
+        let is_first = self.rings[ring as usize].insert(&mut self.slab, place);
+        if is_first && (PLUGGED || self.by_ports.is_none()) {
             self.agenda.set(1 + ring, due);
         }
     }

@@ -27,6 +27,7 @@ use crate::options::{Driver, Options, Progress};
 use crate::order::Order;
 use crate::plan::{Plan, index};
 use crate::plugged::Plugged;
+use crate::ports::ByPorts;
 use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
 use crate::result::{DropReason, Observation, PortObservation};
@@ -77,6 +78,10 @@ pub(crate) struct Engine<'run, R: ?Sized, const PLUGGED: bool> {
     pub(crate) spurious: Random,
     /// Machines that make frames, if there are any.
     pub(crate) plugged: Option<Box<Plugged<'run>>>,
+    /// The state of a run by ports (`ports/`); none in a run by instants.
+    pub(crate) by_ports: Option<Box<ByPorts>>,
+    /// How far ahead most events are.
+    pub(crate) reach: Duration,
     events: u64,
     progress: Option<&'run mut dyn FnMut(Progress)>,
     pub(crate) recorder: &'run mut R,
@@ -108,21 +113,24 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         let rings = links.len() + nodes.len();
         let first_source = index(1 + rings);
         let first_port = first_source + index(nodes.len());
+        let driver = options.driver.of_instants();
         let histograms = options.histograms.unwrap_or(network.streams.len() <= 100_000);
         let statistics = Statistics::new(network, plan.first_hop.clone(), histograms);
         let mut engine = Self {
             end: SimTime::ZERO + options.duration.unwrap_or(network.run.duration),
             now: SimTime::ZERO,
             seed,
-            driver: options.driver,
+            driver,
             stop_after: network.run.stop_after_frames.unwrap_or(u64::MAX),
             may_fail: !network.events.is_empty() || network.links.iter().any(|link| !link.up),
             counts_early: !PLUGGED
-                && options.driver == Driver::Eliding
+                && driver == Driver::Eliding
                 && network.events.is_empty()
                 && network.run.stop_after_frames.is_none()
                 && !virtual_links.are_redundant(),
             agenda: Agenda::new(first_port as usize + network.ports.len(), reach(network)),
+            reach: reach(network),
+            by_ports: None,
             first_source,
             first_port,
             rings: vec![Ring::EMPTY; rings],
@@ -140,7 +148,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             next_event: 0,
             spurious: Random::new(seed, Purpose::Spurious, 0),
             plugged: PLUGGED.then(|| {
-                let is_held = options.driver == Driver::Spurious;
+                let is_held = driver == Driver::Spurious;
                 let given = Given {
                     plug_ins: options.mechanisms,
                     admission: options.admission.take(),
@@ -170,11 +178,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     }
 
     pub(crate) fn run(mut self) -> Observation {
-        for (number, stream) in self.network.streams.iter().enumerate() {
-            if stream.started && self.talkers[number].running {
-                self.offer_source(index(number));
-            }
-        }
+        self.offer_sources();
         for node in 0..self.nodes.len() {
             self.arm_sources(index(node));
         }
@@ -205,7 +209,16 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         self.observation()
     }
 
-    fn report_progress(&mut self) {
+    /// Puts the first frame of every stream into its host's list.
+    pub(crate) fn offer_sources(&mut self) {
+        for (number, stream) in self.network.streams.iter().enumerate() {
+            if stream.started && self.talkers[number].running {
+                self.offer_source(index(number));
+            }
+        }
+    }
+
+    pub(crate) fn report_progress(&mut self) {
         if let Some(progress) = &mut self.progress {
             progress(Progress {
                 now: self.now.since_start(),
@@ -292,7 +305,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         ports
     }
 
-    fn observation(mut self) -> Observation {
+    pub(crate) fn observation(mut self) -> Observation {
         self.report_progress();
         if PLUGGED {
             self.end_controls();

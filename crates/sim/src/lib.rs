@@ -6,7 +6,7 @@
 //! ```
 //! The machines are `core`'s; this crate carries frames and time between them. Events come in the
 //! total order (time, phase, entity): timeline, arrivals, sources, selections; see
-//! `docs/adr/0002-event-order.md`. Not here: the description (`model`), what is proven (`analysis`).
+//! `docs/adr/0002-event-order.md`. Networks without machines and cycles run port by port, with the same result (`ports/`). Not here: the description (`model`), what is proven (`analysis`).
 
 mod agenda;
 mod applications;
@@ -32,6 +32,7 @@ mod options;
 mod order;
 mod plan;
 mod plugged;
+mod ports;
 mod preemption;
 mod protocols;
 mod psfp;

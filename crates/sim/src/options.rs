@@ -24,13 +24,22 @@ pub struct Progress {
 /// How the event loop is built. All give the same observation; tests hold them against each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Driver {
-    /// Leaves out events that cannot change anything.
+    /// No event loop: port by port, where the description allows it (`ports/order.rs`) and nothing is recorded. Else as eliding.
     #[default]
+    ByPorts,
+    /// Leaves out events that cannot change anything.
     Eliding,
     /// Leaves out nothing: every selection is an event, and so is the end of every transmission.
     Plain,
     /// As plain, with additional needless wake-ups, and checks of the control machines' contract.
     Spurious,
+}
+
+impl Driver {
+    /// The event loop of this driver.
+    pub(crate) fn of_instants(self) -> Self {
+        if self == Self::ByPorts { Self::Eliding } else { self }
+    }
 }
 
 /// A stream to some of its listeners.

@@ -4,10 +4,11 @@ use tautwire_model::Network;
 
 use crate::engine::Engine;
 use crate::mechanisms;
-use crate::options::Options;
+use crate::options::{Driver, Options};
+use crate::ports::ByPorts;
 use crate::recorder::{NoRecorder, Recorder, Wrap};
 use crate::result::Observation;
-use crate::{plugged, stamps};
+use crate::{plugged, ports, stamps};
 
 /// Runs a network in which no listener stamps frames and no machine makes any, as fast as it can.
 ///
@@ -19,7 +20,13 @@ use crate::{plugged, stamps};
 #[must_use]
 pub fn run(network: &Network, options: &mut Options<'_>) -> Observation {
     assert!(is_plain(network), "time stamps are made and machines are driven by `run_with`");
-    Engine::<_, false>::new(network, options, &mut NoRecorder).run()
+    let order = if options.driver == Driver::ByPorts { ports::order(network) } else { None };
+    let mut nothing = NoRecorder;
+    let engine = Engine::<_, false>::new(network, options, &mut nothing);
+    match order {
+        Some(order) => engine.run_by_ports(ByPorts::new(network, order)),
+        None => engine.run(),
+    }
 }
 
 /// Whether no listener of a network stamps frames, and no machine (TDMA, responses, protocol stacks) makes or

@@ -105,6 +105,9 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
 
     /// Arms a host's sources with their first frame.
     pub(crate) fn arm_sources(&mut self, node: u32) {
+        if !PLUGGED && self.by_ports.is_some() {
+            return;
+        }
         let Some(host) = &self.hosts[node as usize] else { return };
         let entity = self.first_source + node;
         match host.sources.peek() {

@@ -1,0 +1,246 @@
+//! A run port by port instead of instant by instant.
+//!
+//! Where the graph "frames that leave this port reach that one" has no cycle, a port depends on what comes before it in
+//! that order alone. A run goes through windows of time; in each window every host creates its frames, and then every
+//! port, in topological order, takes all frames that reach it within the window, sorted as they come, and sends until
+//! the window is over. No agenda holds all entities, and what a port needs stays in the caches.
+//!
+//! The result is that of the event loop, bit for bit, whatever the windows are: a port takes the frames of an instant
+//! in the order of the rings (ADR 2), and then selects. Random numbers are drawn per link, host and source; sums do not
+//! depend on their order; what does (the worst frame, the interval between two frames) belongs to a listener, and all
+//! frames of a listener come through one port. [`order`] says where that holds; other networks run instant by instant.
+//!
+//! Invariant: when a port's window begins, all ports before it have finished theirs, so every frame that reaches it
+//! within the window has been given to it. Not here: what happens to a frame between two queues, which is the same code
+//! (`egress.rs`, `relay.rs`, `talker.rs`).
+
+mod order;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use order::order;
+
+use tautwire_core::{Selection, TrafficClass};
+use tautwire_model::Network;
+use tautwire_model::network::NodeKind;
+use tautwire_units::{Duration, Instant};
+
+use crate::clock::SimTime;
+use crate::engine::Engine;
+use crate::frame::{Handle, octets_of};
+use crate::plan::index;
+use crate::recorder::Recorder;
+use crate::result::{DropReason, Observation};
+
+/// Transmissions of a window that are aimed at: enough that a port is worth visiting, few enough for the caches.
+const WINDOW_FRAMES: u64 = 4_096;
+
+/// Transmissions between two reports of progress.
+const PROGRESS_FRAMES: u64 = 1 << 18;
+
+/// A frame on its way to the queue of a port.
+#[derive(Clone, Copy, Debug)]
+struct Input {
+    due: SimTime,
+    /// The ring from which it comes.
+    ring: u32,
+    place: u32,
+    hop: u32,
+    eligible: Instant,
+}
+
+/// The state of a run by ports, in addition to that of the engine.
+#[derive(Debug)]
+pub(crate) struct ByPorts {
+    /// Connected ports in topological order.
+    order: Vec<u32>,
+    /// Nodes with a host.
+    hosts: Vec<u32>,
+    /// Per port the frames that reach it in this window.
+    inputs: Vec<Vec<Input>>,
+    /// Per port when it is to be polled; [`SimTime::MAX`] if not before a frame comes.
+    wakes: Vec<SimTime>,
+    /// The ring whose frames are being handed on.
+    ring: u32,
+    /// Transmissions of a window that are aimed at.
+    window_frames: u64,
+    #[cfg(test)]
+    fault: Option<tests::Fault>,
+}
+
+impl ByPorts {
+    /// Of a network whose ports are in this order.
+    pub(crate) fn new(network: &Network, order: Vec<u32>) -> Self {
+        let has_host = |node: &usize| matches!(network.nodes[*node].kind, NodeKind::EndStation { .. });
+        Self {
+            order,
+            hosts: (0..network.nodes.len()).filter(has_host).map(index).collect(),
+            inputs: vec![Vec::new(); network.ports.len()],
+            wakes: vec![SimTime::MAX; network.ports.len()],
+            ring: 0,
+            window_frames: WINDOW_FRAMES,
+            #[cfg(test)]
+            fault: None,
+        }
+    }
+}
+
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
+    /// Runs port by port.
+    pub(crate) fn run_by_ports(mut self, by_ports: ByPorts) -> Observation {
+        let window_frames = by_ports.window_frames;
+        self.by_ports = Some(Box::new(by_ports));
+        self.offer_sources();
+        let over = self.end + Duration::from_ps(1);
+        let mut span = self.reach;
+        let (mut from, mut reported) = (SimTime::ZERO, 0);
+        while from < over {
+            let until = over.min(from + span);
+            let before = self.statistics.frame_hops;
+            self.run_window(until);
+            from = until;
+            let frames = self.statistics.frame_hops - before;
+            if frames < window_frames / 2 {
+                span = span.saturating_add(span);
+            } else if frames > window_frames * 2 {
+                span = Duration::from_ps(span.as_ps().div_ceil(2));
+            }
+            if self.statistics.frame_hops - reported >= PROGRESS_FRAMES {
+                reported = self.statistics.frame_hops;
+                self.report_progress();
+            }
+        }
+        self.now = self.end;
+        self.observation()
+    }
+
+    /// All that happens before `until` and not before the windows before.
+    fn run_window(&mut self, until: SimTime) {
+        for place in 0..self.by_ports().hosts.len() {
+            let node = self.by_ports().hosts[place];
+            self.run_host(node, until);
+        }
+        for place in 0..self.by_ports().order.len() {
+            let port = self.by_ports().order[place];
+            self.run_port(port, until);
+        }
+    }
+
+    fn by_ports(&mut self) -> &mut ByPorts {
+        self.by_ports.as_mut().expect("a run by ports")
+    }
+
+    /// A host's frames: those that leave it, and at one instant behind them those that its applications create.
+    fn run_host(&mut self, node: u32, until: SimTime) {
+        let ring = index(self.links.len()) + node;
+        self.by_ports().ring = ring;
+        loop {
+            let leaves = self.rings[ring as usize].next_due(&self.slab).unwrap_or(SimTime::MAX);
+            let host = self.hosts[node as usize].as_ref().expect("a node with a host");
+            let created = host.sources.peek().map_or(SimTime::MAX, |first| first.0.0);
+            let now = leaves.min(created);
+            if now >= until {
+                return;
+            }
+            self.now = now;
+            if leaves == now {
+                let place = self.rings[ring as usize].pop(&self.slab).expect("a frame that is due");
+                self.leave_host(place);
+            } else {
+                self.take_source(node);
+            }
+        }
+    }
+
+    /// A port takes and sends frames until the window is over, and hands what arrives within it to the next ports.
+    fn run_port(&mut self, port_index: u32, until: SimTime) {
+        let by_ports = self.by_ports();
+        let mut wake = by_ports.wakes[port_index as usize];
+        let mut inputs = std::mem::take(&mut by_ports.inputs[port_index as usize]);
+        // Those of one ring are in their order already, which a stable sort keeps.
+        inputs.sort_by_key(|input| (input.due, input.ring));
+        #[cfg(test)]
+        self.spoil(&mut inputs, &mut wake);
+        let mut left = inputs.as_slice();
+        loop {
+            let due = left.first().map_or(SimTime::MAX, |input| input.due);
+            let now = due.min(wake);
+            if now >= until {
+                break;
+            }
+            debug_assert!(now < SimTime::MAX, "a window is finite");
+            self.now = now;
+            let port = self.ports[port_index as usize].as_ref().expect("a port of a hop is connected");
+            let local = port.clock.local(now);
+            while let [input, rest @ ..] = left
+                && input.due == now
+            {
+                self.take_input(port_index, local, input);
+                left = rest;
+            }
+            let port = self.ports[port_index as usize].as_ref().expect("a port of a hop is connected");
+            if port.egress.busy_until() <= local {
+                wake = self.select_by_ports(port_index, local);
+            } else if wake == SimTime::MAX && !port.egress.is_empty() {
+                wake = port.clock.true_at(port.egress.busy_until());
+            }
+        }
+        debug_assert!(left.is_empty(), "a frame is given to its port in the window in which it comes");
+        inputs.clear();
+        let link = self.ports[port_index as usize].as_ref().expect("a port of a hop is connected").link;
+        let by_ports = self.by_ports();
+        by_ports.inputs[port_index as usize] = inputs;
+        by_ports.wakes[port_index as usize] = wake;
+        by_ports.ring = link;
+        while let Some(due) = self.rings[link as usize].next_due(&self.slab)
+            && due < until
+        {
+            self.now = due;
+            let place = self.rings[link as usize].pop(&self.slab).expect("a frame that is due");
+            self.receive(link, place);
+        }
+    }
+
+    /// A frame has reached the port of a hop.
+    #[inline]
+    pub(crate) fn give_to_port(&mut self, place: u32, hop: u32, eligible: Instant) {
+        let due = self.now;
+        let port = self.plan.hops[hop as usize].port;
+        let by_ports = self.by_ports();
+        let ring = by_ports.ring;
+        by_ports.inputs[port as usize].push(Input { due, ring, place, hop, eligible });
+    }
+
+    /// A port takes a frame into its queues.
+    #[inline]
+    fn take_input(&mut self, port_index: u32, local: Instant, input: &Input) {
+        let &Input { place, hop: hop_index, eligible, .. } = input;
+        let hop = &self.plan.hops[hop_index as usize];
+        let payload = self.slab.get(place).payload;
+        let class = TrafficClass::new(hop.class).expect("a class");
+        let handle = Handle { slot: place, octets: octets_of(payload, hop.overhead), class };
+        let port = self.ports[port_index as usize].as_mut().expect("a port of a hop is connected");
+        if payload > port.mtu {
+            return self.drop_frame(place, DropReason::Oversize);
+        }
+        if port.egress.enqueue(local, hop.lane, eligible, handle).is_err() {
+            self.enqueue_over(port_index, local, (hop_index, eligible), handle);
+        }
+    }
+
+    /// Polls a port, and gives the instant at which it is to be polled again.
+    #[inline]
+    fn select_by_ports(&mut self, port_index: u32, local: Instant) -> SimTime {
+        let port = self.ports[port_index as usize].as_mut().expect("a port of a hop is connected");
+        match port.egress.select(local) {
+            Selection::Transmit { frame, held } => {
+                let busy_until = port.clock.true_at(port.egress.busy_until());
+                let waits = !port.egress.is_empty();
+                self.transmit(port_index, frame, held, (self.now, busy_until), None);
+                if waits { busy_until } else { SimTime::MAX }
+            }
+            Selection::Wait(at) => port.clock.true_at(at),
+            Selection::Idle => SimTime::MAX,
+        }
+    }
+}
