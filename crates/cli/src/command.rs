@@ -4,6 +4,10 @@ mod admit;
 mod admit_socket;
 mod analyse;
 mod bounds;
+#[cfg(target_os = "linux")]
+mod bridge;
+#[cfg(target_os = "linux")]
+mod bridge_status;
 mod check;
 mod completions;
 mod diff;
@@ -56,6 +60,10 @@ pub(crate) enum Command {
     #[cfg(target_os = "linux")]
     #[command(after_help = live::HELP)]
     Live(live::Live),
+    /// Run one bridge of the description on interfaces of this machine
+    #[cfg(target_os = "linux")]
+    #[command(after_help = bridge::HELP)]
+    Bridge(bridge::Bridge),
     /// Find delays, losses and order of a real network in captures of it, next to bounds and simulation
     #[command(after_help = analyse::HELP)]
     Analyse(analyse::Analyse),
@@ -98,6 +106,8 @@ pub(crate) fn run(command: &Command) -> Exit {
         Command::Verify(arguments) => run::verify(arguments),
         #[cfg(target_os = "linux")]
         Command::Live(arguments) => live::run(arguments),
+        #[cfg(target_os = "linux")]
+        Command::Bridge(arguments) => bridge::run(arguments),
         Command::Analyse(arguments) => analyse::run(arguments),
         Command::Admit(arguments) => admit::run(arguments),
         Command::Schedule(arguments) => schedule::run(arguments),

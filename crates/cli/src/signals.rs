@@ -5,6 +5,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+#[cfg(target_os = "linux")]
+use std::sync::Arc;
+#[cfg(target_os = "linux")]
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, Once, PoisonError};
 use std::thread;
 
@@ -51,4 +55,15 @@ fn remove() {
             }
         }
     }
+}
+
+/// What is set when a signal asks the process to stop (SIGINT, SIGTERM); it then goes on until it is ready to.
+#[cfg(target_os = "linux")]
+pub(crate) fn stop() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        // Without it the signal ends the process at once.
+        let _ = signal_hook::flag::register(signal, Arc::clone(&stop));
+    }
+    stop
 }

@@ -16,7 +16,7 @@ mod wait;
 
 pub use clock::{Clock, clock_read_cost};
 pub use namespace::{Namespace, why_no_namespaces};
-pub use offload::settle_offloads;
+pub use offload::{Properties, Settled, restore_offloads, settle_offloads};
 pub use packet::{FramePort, PacketSocket, Received};
 pub use priority::{Priority, prefer};
 pub use route::{End, add_pair};

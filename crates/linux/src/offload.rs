@@ -1,4 +1,5 @@
-//! Offloads that merge received frames: they are turned off, or the interface is refused.
+//! What an interface is by its driver: rate, state, length of frames; and offloads that merge received frames, which are turned off, or
+//! the interface is refused.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -7,11 +8,16 @@ use crate::checked;
 use crate::packet::PacketSocket;
 
 const SIOCETHTOOL: libc::c_ulong = 0x8946;
+const SIOCGIFFLAGS: libc::c_ulong = 0x8913;
+const SIOCGIFMTU: libc::c_ulong = 0x8921;
+const GET_SETTINGS: u32 = 0x01;
+const GET_LINK: u32 = 0x0a;
 const GET_GRO: u32 = 0x2b;
 const SET_GRO: u32 = 0x2c;
 const GET_FLAGS: u32 = 0x25;
 const SET_FLAGS: u32 = 0x26;
 const FLAG_LRO: u32 = 1 << 15;
+const HALF_DUPLEX: u8 = 0;
 
 #[repr(C)]
 struct Value {
@@ -22,20 +28,100 @@ struct Value {
 #[repr(C)]
 struct Request {
     name: [u8; libc::IFNAMSIZ],
-    value: *mut Value,
+    value: *mut libc::c_void,
     rest: [u8; 16],
+}
+
+/// `ifreq` with a value in it.
+#[repr(C, align(8))]
+struct Question {
+    name: [u8; libc::IFNAMSIZ],
+    value: [u8; 24],
+}
+
+/// `ethtool_cmd`: 44 octets, of which the command is the first word.
+#[repr(C)]
+struct Settings([u32; 11]);
+
+impl Settings {
+    /// Octets of its words, as they are in memory.
+    fn octets(&self) -> [u8; 44] {
+        let mut octets = [0; 44];
+        for (to, word) in octets.chunks_exact_mut(4).zip(self.0) {
+            to.copy_from_slice(&word.to_ne_bytes());
+        }
+        octets
+    }
+
+    /// Mbit/s.
+    fn speed(&self) -> u32 {
+        let octets = self.octets();
+        let [low, high] = [12, 28].map(|at| u16::from_ne_bytes([octets[at], octets[at + 1]]));
+        u32::from(high) << 16 | u32::from(low)
+    }
+
+    fn duplex(&self) -> u8 {
+        self.octets()[14]
+    }
+}
+
+/// What an interface is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Properties {
+    /// Whether it is set up.
+    pub is_up: bool,
+    /// Whether it is connected to another that is set up.
+    pub has_carrier: bool,
+    /// Whether its driver states that it sends and receives by turns.
+    pub is_half_duplex: bool,
+    /// Largest MAC client data.
+    pub mtu: u32,
+    /// Mbit/s; none if its driver states none.
+    pub speed: Option<u32>,
+}
+
+impl Properties {
+    /// Of an interface in the namespace of a socket.
+    ///
+    /// # Errors
+    /// If it is not there.
+    pub fn of(interface: &str, socket: &PacketSocket) -> io::Result<Self> {
+        let flags = i32::from(i16::from_ne_bytes(first(question(socket, interface, SIOCGIFFLAGS)?)));
+        let mtu = i32::from_ne_bytes(first(question(socket, interface, SIOCGIFMTU)?));
+        let mut settings = Settings([0; 11]);
+        settings.0[0] = GET_SETTINGS;
+        let is_answered = ethtool(socket, interface, settings.0.as_mut_ptr().cast()).is_ok();
+        let speed = settings.speed();
+        Ok(Self {
+            is_up: flags & libc::IFF_UP != 0,
+            has_carrier: value(socket, interface, Value { command: GET_LINK, data: 0 }).unwrap_or(1) != 0,
+            is_half_duplex: is_answered && settings.duplex() == HALF_DUPLEX,
+            mtu: u32::try_from(mtu).unwrap_or(0),
+            speed: Some(speed)
+                .filter(|speed| is_answered && *speed != 0 && *speed != u32::MAX && *speed != 0xffff),
+        })
+    }
+}
+
+/// What was changed at an interface.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Settled {
+    had_gro: bool,
+    had_lro: bool,
 }
 
 /// Turns off that an interface merges frames which it receives (GRO, LRO): a bridge would see one frame where several came.
 ///
 /// # Errors
 /// If one of them stays on, or the interface does not answer.
-pub fn settle_offloads(interface: &str, socket: &PacketSocket) -> io::Result<()> {
-    let ask = |command, data| ethtool(socket, interface, Value { command, data });
+pub fn settle_offloads(interface: &str, socket: &PacketSocket) -> io::Result<Settled> {
+    let ask = |command, data| value(socket, interface, Value { command, data });
+    let had_gro = ask(GET_GRO, 0).unwrap_or(0) != 0;
+    let flags = ask(GET_FLAGS, 0).unwrap_or(0);
+    let had_lro = flags & FLAG_LRO != 0;
     // A driver that knows neither merges nothing.
     let _ = ask(SET_GRO, 0);
-    let flags = ask(GET_FLAGS, 0).unwrap_or(0);
-    if flags & FLAG_LRO != 0 {
+    if had_lro {
         let _ = ask(SET_FLAGS, flags & !FLAG_LRO);
     }
     let left =
@@ -44,18 +130,83 @@ pub fn settle_offloads(interface: &str, socket: &PacketSocket) -> io::Result<()>
         Some((name, _)) => {
             Err(io::Error::other(format!("{interface}: `{name}` cannot be turned off, and merges frames")))
         }
-        None => Ok(()),
+        None => Ok(Settled { had_gro, had_lro }),
     }
 }
 
-fn ethtool(socket: &PacketSocket, interface: &str, mut value: Value) -> io::Result<u32> {
-    let mut request = Request { name: [0; libc::IFNAMSIZ], value: &raw mut value, rest: [0; 16] };
-    let name = interface.as_bytes();
-    if name.len() >= request.name.len() {
+/// Puts the offloads of an interface back as they were; one that has gone has none.
+pub fn restore_offloads(interface: &str, socket: &PacketSocket, were: Settled) {
+    let ask = |command, data| value(socket, interface, Value { command, data });
+    if were.had_gro {
+        let _ = ask(SET_GRO, 1);
+    }
+    if let (true, Ok(flags)) = (were.had_lro, ask(GET_FLAGS, 0)) {
+        let _ = ask(SET_FLAGS, flags | FLAG_LRO);
+    }
+}
+
+fn value(socket: &PacketSocket, interface: &str, mut value: Value) -> io::Result<u32> {
+    ethtool(socket, interface, (&raw mut value).cast())?;
+    Ok(value.data)
+}
+
+/// Asks the driver of an interface; `asked` points to what the command at its beginning takes.
+fn ethtool(socket: &PacketSocket, interface: &str, asked: *mut libc::c_void) -> io::Result<()> {
+    let mut request = Request { name: named(interface)?, value: asked, rest: [0; 16] };
+    // SAFETY: the request has the layout of `ifreq` and points to what the callers in this file have for their commands.
+    checked(unsafe { libc::ioctl(socket.as_fd_raw().as_raw_fd(), SIOCETHTOOL as _, &raw mut request) })?;
+    Ok(())
+}
+
+/// Asks the kernel for a value of an interface, of at most 16 octets.
+fn question(socket: &PacketSocket, interface: &str, what: libc::c_ulong) -> io::Result<[u8; 16]> {
+    let mut request = Question { name: named(interface)?, value: [0; 24] };
+    // SAFETY: the request has the layout of `ifreq`, and outlives the call.
+    checked(unsafe { libc::ioctl(socket.as_fd_raw().as_raw_fd(), what as _, &raw mut request) })?;
+    Ok(first(request.value))
+}
+
+/// The first octets of more.
+fn first<const N: usize, const M: usize>(octets: [u8; M]) -> [u8; N] {
+    std::array::from_fn(|place| octets[place])
+}
+
+fn named(interface: &str) -> io::Result<[u8; libc::IFNAMSIZ]> {
+    let mut name = [0; libc::IFNAMSIZ];
+    let octets = interface.as_bytes();
+    if octets.len() >= name.len() {
         return Err(io::Error::from(io::ErrorKind::InvalidInput));
     }
-    request.name[..name.len()].copy_from_slice(name);
-    // SAFETY: the request has the layout of `ifreq` and points to a value that outlives the call.
-    checked(unsafe { libc::ioctl(socket.as_fd_raw().as_raw_fd(), SIOCETHTOOL as _, &raw mut request) })?;
-    Ok(value.data)
+    name[..octets.len()].copy_from_slice(octets);
+    Ok(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::route::{pair, skipped};
+
+    #[test]
+    fn a_pair_is_up_and_its_offloads_are_put_back() {
+        let Some([one, _other]) = pair() else { return skipped() };
+        one.inside(|| {
+            let socket = PacketSocket::open("t0")?;
+            let properties = Properties::of("t0", &socket)?;
+            assert!(
+                properties.is_up && properties.has_carrier && !properties.is_half_duplex,
+                "{properties:?}"
+            );
+            // What the kernel states of every virtual pair.
+            assert_eq!((properties.mtu, properties.speed), (1504, Some(10_000)));
+            let is_merging = || value(&socket, "t0", Value { command: GET_GRO, data: 0 });
+            value(&socket, "t0", Value { command: SET_GRO, data: 1 })?;
+            let were = settle_offloads("t0", &socket)?;
+            assert_eq!((were.had_gro, is_merging()?), (true, 0));
+            restore_offloads("t0", &socket, were);
+            assert_eq!(is_merging()?, 1);
+            assert!(Properties::of("none-such", &socket).is_err());
+            Ok(())
+        })
+        .expect("interfaces of the test's own");
+    }
 }

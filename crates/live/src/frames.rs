@@ -2,12 +2,11 @@
 
 use tautwire_core::{QueuedFrame, TrafficClass};
 use tautwire_units::{Duration, Instant};
-use tautwire_wire::LiveMessage;
 
-/// A frame, or a copy of it.
+/// A frame, or a copy of it, and what is known of it.
 #[derive(Clone, Debug)]
-pub(crate) struct Slot {
-    pub(crate) message: LiveMessage,
+pub(crate) struct Slot<M> {
+    pub(crate) message: M,
     /// When its last bit reached this node; at the talker, its creation.
     pub(crate) received: Instant,
     /// When it reached the queue.
@@ -20,20 +19,26 @@ pub(crate) struct Slot {
 }
 
 /// The frames of a node.
-#[derive(Debug, Default)]
-pub(crate) struct Slab {
-    slots: Vec<Option<Slot>>,
+#[derive(Debug)]
+pub(crate) struct Slab<M> {
+    slots: Vec<Option<Slot<M>>>,
     free: Vec<u32>,
     /// Rooms for data that are free.
     rooms: Vec<Vec<u8>>,
 }
 
-impl Slab {
+impl<M> Default for Slab<M> {
+    fn default() -> Self {
+        Self { slots: Vec::new(), free: Vec::new(), rooms: Vec::new() }
+    }
+}
+
+impl<M: Copy> Slab<M> {
     pub(crate) fn room(&mut self) -> Vec<u8> {
         self.rooms.pop().unwrap_or_default()
     }
 
-    pub(crate) fn insert(&mut self, slot: Slot) -> u32 {
+    pub(crate) fn insert(&mut self, slot: Slot<M>) -> u32 {
         if let Some(place) = self.free.pop() {
             self.slots[place as usize] = Some(slot);
             return place;
@@ -51,16 +56,16 @@ impl Slab {
         self.insert(copy)
     }
 
-    pub(crate) fn get(&self, place: u32) -> &Slot {
+    pub(crate) fn get(&self, place: u32) -> &Slot<M> {
         self.slots[place as usize].as_ref().expect("a handle of a frame that is here")
     }
 
-    pub(crate) fn get_mut(&mut self, place: u32) -> &mut Slot {
+    pub(crate) fn get_mut(&mut self, place: u32) -> &mut Slot<M> {
         self.slots[place as usize].as_mut().expect("a handle of a frame that is here")
     }
 
     /// Takes a frame out, without its data.
-    pub(crate) fn remove(&mut self, place: u32) -> Slot {
+    pub(crate) fn remove(&mut self, place: u32) -> Slot<M> {
         let mut slot = self.slots[place as usize].take().expect("a handle of a frame that is here");
         self.free.push(place);
         let mut room = std::mem::take(&mut slot.data);
@@ -70,7 +75,7 @@ impl Slab {
     }
 
     /// The frames that are here.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Slot> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Slot<M>> {
         self.slots.iter().flatten()
     }
 
@@ -79,7 +84,7 @@ impl Slab {
     }
 }
 
-impl Slot {
+impl<M: Copy> Slot<M> {
     fn without_data(&self) -> Self {
         let Self { message, received, queued, held, hop, data: _ } = *self;
         Self { message, received, queued, held, hop, data: Vec::new() }

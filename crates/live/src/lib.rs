@@ -10,16 +10,22 @@
 
 #![cfg(target_os = "linux")]
 
+mod bridge;
+mod bridge_run;
+mod bridge_status;
 mod counters;
 mod floor;
 mod frames;
 mod message;
 mod node;
 mod plan;
+mod plane;
 mod run;
 mod support;
 mod worker;
 
+pub use bridge_run::{BridgeSettings, run_bridge};
+pub use bridge_status::{BridgeStatus, ClassStatus, Drops, PortStatus, StreamStatus};
 pub use floor::{Floor, Spread};
 pub use run::{Cannot, LiveRun, Settings, run};
 pub use support::{differences, refusals};

@@ -175,7 +175,7 @@ impl<'n> Taken<'n> {
     /// A node that receives these frames at its first port, a millisecond apart, and has done all with them.
     fn at(&self, node: u32, frames: &[&[u8]]) -> (Node<'n>, Vec<Vec<u8>>) {
         let mut node = Node::new(self.network, self.plan, NodeIndex(node), 1);
-        let port = node.ports[0].index;
+        let port = node.plane.ports[0].index;
         let (mut now, mut sent) = (Instant::ZERO, Vec::new());
         for frame in frames {
             now += Duration::from_ms(1);

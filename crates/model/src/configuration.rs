@@ -3,6 +3,7 @@
 //! Every driver (simulation, live bridge, hardware bench) and every test builds its machines through
 //! these functions, so that one description means one configuration.
 
+use tautwire_core::TrafficClass;
 use tautwire_core::buffer::{QueueLimit, SharedBuffer};
 use tautwire_core::port::{ClassConfig, PortConfig};
 use tautwire_core::queue::LaneOrder;
@@ -112,14 +113,26 @@ impl Network {
     pub fn lane(&self, stream: &Stream, hop: usize) -> u16 {
         let this = &stream.hops[hop];
         let port = &self.ports[this.port.index()];
-        let (Some(device), Some(previous)) = (self.device(port.node), this.previous) else { return 0 };
+        let (Some(_), Some(previous)) = (self.device(port.node), this.previous) else { return 0 };
         let upstream = &stream.hops[previous as usize];
         let link = self.ports[upstream.port.index()].links.expect("a hop's port is connected").egress;
         let reception = self.port_number(self.links[link.index()].to);
-        let selection = port.classes[this.class.index()].selection;
-        let lane = match lane_order(Some(device), selection) {
+        self.lane_from(this.port, this.class, reception, upstream.class)
+    }
+
+    /// The lane of a bridge's port in which frames wait that came by its reception port of this number, from a queue of class `upstream`.
+    #[must_use]
+    pub fn lane_from(
+        &self,
+        port: PortIndex,
+        class: TrafficClass,
+        reception: u32,
+        upstream: TrafficClass,
+    ) -> u16 {
+        let port = &self.ports[port.index()];
+        let lane = match lane_order(self.device(port.node), port.classes[class.index()].selection) {
             (_, 1) => reception,
-            (_, _) => reception * 8 + u32::from(upstream.class.number()),
+            (_, _) => reception * 8 + u32::from(upstream.number()),
         };
         u16::try_from(lane).expect("a bridge has fewer than 8192 ports")
     }

@@ -20,6 +20,8 @@ pub struct Port {
     pub links: Option<PortLinks>,
     /// MAC address.
     pub address: MacAddress,
+    /// The network interface on which a bridge in real time runs it.
+    pub interface: Option<String>,
     /// Largest MAC client data that is taken; a larger frame is dropped.
     pub mtu: Bytes,
     /// VLAN of an untagged frame.

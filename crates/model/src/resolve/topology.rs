@@ -43,6 +43,8 @@ pub(crate) struct Extra {
 
 /// Most ports of a node (port identifiers of the spanning tree have 12 bits for the number).
 const PORTS_MAX: usize = 4_095;
+/// Most characters of the name of an interface (IFNAMSIZ of Linux, less the end).
+const INTERFACE_NAME_MAX: usize = 15;
 
 /// Puts the drafts and cables together.
 pub(crate) fn assemble<'t, 'a>(
@@ -244,6 +246,9 @@ impl<'a> Topology<'a> {
                     check_address(address, stated.place, &mut addresses, faults);
                 }
                 self.add_port(index, name, address, settings, class_blind);
+                if let Some(stated) = node.and_then(|node| node.get("interface")) {
+                    self.add_interface(stated, first, faults);
+                }
             }
             self.node_index.insert(draft.name.to_owned(), index);
             self.nodes.push(NetworkNode {
@@ -272,6 +277,7 @@ impl<'a> Topology<'a> {
             name,
             links: None,
             address: address.unwrap_or(MacAddress([0x02, 0, a, b, c, d])),
+            interface: None,
             mtu: settings.mtu,
             pvid: settings.pvid,
             ingress_filtering: settings.ingress_filtering,
@@ -285,6 +291,22 @@ impl<'a> Topology<'a> {
             preemption: settings.preemption,
         });
         self.extras.push(Extra { max_residence_time: settings.max_residence_time, places: settings.places });
+    }
+
+    /// Gives the last port its interface; those of its node begin with `first`.
+    fn add_interface(&mut self, stated: &Node<'_>, first: u32, faults: &mut Faults) {
+        let Some(name) = stated.text() else { return };
+        let own = &mut self.ports[PortIndex(first).index()..];
+        if name.len() > INTERFACE_NAME_MAX || name == "." || name == ".." {
+            let message = format!("no network interface has the name `{name}`");
+            let help = format!("give one of `ip link`: it has at most {INTERFACE_NAME_MAX} characters");
+            faults.error(codes::INTERFACE, stated.place, message, help);
+        } else if let Some(other) = own.iter().find(|port| port.interface.as_deref() == Some(name)) {
+            let message = format!("port `{}` of this node has the interface `{name}`, too", other.name);
+            faults.error(codes::INTERFACE, stated.place, message, "give every port a different interface");
+        } else if let Some(last) = own.last_mut() {
+            last.interface = Some(name.to_owned());
+        }
     }
 
     fn add_cable(&mut self, cable: &Cable<'a>, ports: [PortIndex; 2]) {

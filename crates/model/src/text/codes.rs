@@ -84,6 +84,8 @@ codes! {
     LINK_TO_ITSELF = "link::to-itself";
     /// A port with two cables, or a node with no port left.
     PORT_TAKEN = "link::port-taken";
+    /// A name that no network interface has, or one interface for two ports of a node.
+    INTERFACE = "port::interface";
     /// Half duplex, which is not Ethernet as it is modelled here.
     HALF_DUPLEX = "link::half-duplex";
     /// PAUSE, priority-based flow control or Energy-Efficient Ethernet, which must be off.

@@ -36,7 +36,14 @@ pub(super) static PORT: Shape = Shape {
     name: "a port",
     about: "A port of a node.",
     keys: &[
-        &[key("address", Kind::MacAddress, "MAC address; by default 02:00 and the number of the port.")],
+        &[
+            key("address", Kind::MacAddress, "MAC address; by default 02:00 and the number of the port."),
+            key(
+                "interface",
+                Kind::Name,
+                "Network interface of Linux, at most 15 characters, on which `tautwire bridge` runs the port. Only that subcommand uses it: for bounds and simulation a port is the same on any interface.",
+            ),
+        ],
         PORT_KEYS,
     ],
 };

@@ -1,0 +1,482 @@
+//! A bridge by itself, between any other nodes: frames with their octets and stamps in, frames out; without clock and socket.
+//!
+//! A frame of a described stream goes the stream's way, through its scheduler. It is known as by IEEE Std 802.1CB (6.4, null stream
+//! identification): port, destination and VLAN, and here also the priority; its source decides among streams that share these. Every
+//! other frame is forwarded as by IEEE Std 802.1Q-2022, 8.6: VLAN, filtering on reception, learning, active topology, class of its priority.
+
+use std::collections::{BTreeMap, HashMap};
+
+use tautwire_core::forwarding::FilteringDatabase;
+use tautwire_core::{Priority, TrafficClass};
+use tautwire_model::Network;
+use tautwire_model::network::{NodeIndex, NodeKind, PortIndex, StreamIndex};
+use tautwire_observe::{DelayParts, Histogram, Moments};
+use tautwire_sim::DropReason;
+use tautwire_units::{BitRate, Bits, Duration, Instant};
+use tautwire_wire::{MacAddress, VlanId, VlanTag};
+
+use crate::bridge_status::{BridgeStatus, ClassStatus, Drops, PortStatus, StreamStatus};
+use crate::floor::Spread;
+use crate::frames::{Handle, Slot};
+use crate::plan::Plan;
+use crate::plane::{Due, Plane, Schedulers, least_delays};
+
+/// The smallest frame without FCS.
+const FRAME_MIN: usize = 60;
+/// Octets of FCS.
+const FCS: usize = 4;
+/// Octets of the field of type or length.
+const TYPE: usize = 2;
+
+/// What happens to a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// Its last bit is in.
+    Arrival,
+    /// It reaches the queue of its port, to be sent at this instant at the earliest.
+    Queue(Instant),
+}
+
+/// What is known of a frame.
+#[derive(Clone, Copy, Debug)]
+struct Passing {
+    destination: MacAddress,
+    source: MacAddress,
+    /// The tag on the wire: with which it came, then with which it goes.
+    tag: Option<VlanTag>,
+    /// Place of the port by which it came, and of that by which it goes.
+    from: usize,
+    to: usize,
+    class: TrafficClass,
+    lane: u16,
+    stream: Option<u32>,
+}
+
+/// A way that a frame takes from here.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    to: usize,
+    class: TrafficClass,
+    tag: Option<VlanTag>,
+    lane: u16,
+    scheduler: Option<u32>,
+}
+
+/// How frames of a stream are known at a port: destination, and VLAN and priority of its tag if it has one.
+type Mark = (PortIndex, MacAddress, Option<(VlanId, u8)>);
+
+/// Counters of a port.
+#[derive(Clone, Debug, Default)]
+struct Counts {
+    received: (u64, u64),
+    sent: (u64, u64),
+    /// By class: residence times.
+    residence: [(Moments, Histogram); 8],
+}
+
+/// A bridge.
+#[derive(Debug)]
+pub(crate) struct Bridge<'n> {
+    network: &'n Network,
+    plan: &'n Plan,
+    plane: Plane<Event, Passing>,
+    schedulers: Schedulers,
+    database: Option<FilteringDatabase>,
+    streams: HashMap<Mark, Vec<(u32, u32)>>,
+    /// What the interface of each port takes for a second's bits; none: it is not known, and taken for no time.
+    rates: Vec<Option<BitRate>>,
+    counts: Vec<Counts>,
+    /// By port, class and reason.
+    drops: BTreeMap<(usize, Option<u8>, &'static str), u64>,
+    of_streams: BTreeMap<u32, StreamStatus>,
+    lateness: (Histogram, Duration),
+    frame: Vec<u8>,
+}
+
+impl<'n> Bridge<'n> {
+    /// `rates`: of the interfaces of its connected ports, in order.
+    pub(crate) fn new(
+        network: &'n Network,
+        plan: &'n Plan,
+        node: NodeIndex,
+        rates: Vec<Option<BitRate>>,
+    ) -> Self {
+        let mut plane: Plane<Event, Passing> = Plane::new(network, node);
+        // Its cables are real.
+        plane.ports.iter_mut().for_each(|port| port.propagation = Duration::ZERO);
+        let mut streams: HashMap<Mark, Vec<(u32, u32)>> = HashMap::new();
+        for (number, stream) in network.streams.iter().enumerate() {
+            let number = StreamIndex::at(number).0;
+            for port in plane.ports.iter().map(|port| port.index) {
+                let Some(hop) = plan.hop_to(number, port) else { continue };
+                let came_by = &stream.hops[hop as usize];
+                let tag = came_by.tagged.vlan.then(|| (stream.vlan, came_by.priority.number()));
+                streams.entry((port, stream.destination, tag)).or_default().push((number, hop));
+            }
+        }
+        let learning = match &network.nodes[node.index()].kind {
+            NodeKind::Bridge { learning, .. } => *learning,
+            NodeKind::EndStation { .. } => None,
+        };
+        Self {
+            network,
+            plan,
+            schedulers: Schedulers::new(network, node),
+            database: learning
+                .map(|learning| FilteringDatabase::new(learning.table_size as usize, learning.ageing_time)),
+            streams,
+            rates,
+            counts: vec![Counts::default(); plane.ports.len()],
+            drops: BTreeMap::new(),
+            of_streams: BTreeMap::new(),
+            lateness: (Histogram::default(), Duration::ZERO),
+            frame: Vec::new(),
+            plane,
+        }
+    }
+
+    /// A frame has come to the port at this place at `stamp`.
+    pub(crate) fn receive(&mut self, stamp: Instant, from: usize, octets: &[u8]) {
+        let counts = &mut self.counts[from].received;
+        *counts = (counts.0 + 1, counts.1 + (octets.len().max(FRAME_MIN) + FCS) as u64);
+        let Some((passing, data)) = read(from, octets) else {
+            return self.count(from, None, "malformed");
+        };
+        let mut room = self.plane.slab.room();
+        room.extend_from_slice(data);
+        let slot = Slot {
+            message: passing,
+            received: stamp,
+            queued: stamp,
+            held: Duration::ZERO,
+            hop: 0,
+            data: room,
+        };
+        let place = self.plane.slab.insert(slot);
+        self.plane.put(stamp, Event::Arrival, place);
+    }
+
+    /// Does everything that happens until `now`.
+    pub(crate) fn settle(&mut self, now: Instant) {
+        while let Some(due) = self.plane.next(now) {
+            match due {
+                Due::Event(Event::Arrival, place) => self.arrive(place),
+                Due::Event(Event::Queue(eligible), place) => self.enqueue(place, eligible),
+                Due::Selection(port) => self.select(port),
+            }
+        }
+    }
+
+    /// A frame is in: where to.
+    fn arrive(&mut self, place: u32) {
+        let slot = self.plane.slab.get(place);
+        let (passing, payload) = (slot.message, slot.data.len() - TYPE);
+        let port = self.plane.ports[passing.from].index;
+        // Of protocols between neighbours, which no bridge forwards (Table 8-1).
+        if let [0x01, 0x80, 0xc2, 0, 0, 0..=0x0f] = passing.destination.0 {
+            return self.lose(place, passing.from, None, "reserved-address");
+        }
+        if payload > usize::from(self.plane.ports[passing.from].mtu) {
+            return self.lose(place, passing.from, None, DropReason::Oversize.name());
+        }
+        let described = &self.network.ports[port.index()];
+        let vlan = passing.tag.and_then(|tag| tag.vlan).unwrap_or(described.pvid);
+        let is_member = |port: PortIndex| self.member(vlan, port).is_some();
+        if described.ingress_filtering && !is_member(port) {
+            return self.lose(place, passing.from, None, DropReason::IngressFiltering.name());
+        }
+        let now = self.plane.now;
+        if let Some(database) = &mut self.database {
+            database.learn(now, vlan, passing.source, passing.from as u32);
+        }
+        let mark = passing.tag.map(|tag| (vlan, tag.priority_code_point()));
+        let known = self.streams.get(&(port, passing.destination, mark)).and_then(|streams| {
+            let by_source =
+                |(stream, _): &&(u32, u32)| self.network.streams[*stream as usize].source == passing.source;
+            streams.iter().find(by_source).or(streams.first()).copied()
+        });
+        let ways = match known {
+            Some((stream, hop)) => {
+                self.plane.slab.get_mut(place).message.stream = Some(stream);
+                self.of_streams.entry(stream).or_default().received += 1;
+                self.ways_of(stream, hop, passing)
+            }
+            None => match self.ways_by_address(vlan, passing) {
+                Ok(ways) => ways,
+                Err(reason) => return self.lose(place, passing.from, None, reason),
+            },
+        };
+        self.pass_on(place, &ways);
+    }
+
+    /// How a port is a member of a VLAN; none if it is not, or not in its active topology.
+    fn member(&self, vlan: VlanId, port: PortIndex) -> Option<bool> {
+        let vlan = self.network.vlans.iter().find(|known| known.id == vlan)?;
+        let cable = self.network.ports[port.index()].links?.egress.0 / 2;
+        let member = vlan.members.iter().find(|member| member.port == port)?;
+        vlan.active_cables.binary_search(&cable).is_ok().then_some(member.tagged)
+    }
+
+    fn ways_of(&self, stream: u32, hop: u32, passing: Passing) -> Vec<Way> {
+        let described = &self.network.streams[stream as usize];
+        let behind = self.plan.behind(stream, Some(hop)).iter();
+        behind
+            .map(|next| {
+                let way = &described.hops[*next as usize];
+                let tag = tagged(way.priority, described.vlan, passing);
+                Way {
+                    to: self.plane.place(way.port),
+                    class: way.class,
+                    tag: tag.filter(|_| way.tagged.vlan),
+                    lane: self.network.lane(described, *next as usize),
+                    scheduler: self.schedulers.of(self.network, stream, *next),
+                }
+            })
+            .collect()
+    }
+
+    /// The ports to which a frame goes that is of no described stream.
+    fn ways_by_address(&self, vlan: VlanId, passing: Passing) -> Result<Vec<Way>, &'static str> {
+        let learned =
+            self.database.as_ref().and_then(|own| own.lookup(self.plane.now, vlan, passing.destination));
+        if learned == Some(passing.from as u32) {
+            return Err("same-port");
+        }
+        let reception = &self.network.ports[self.plane.ports[passing.from].index.index()];
+        let received = passing
+            .tag
+            .and_then(|tag| Priority::new(tag.priority_code_point()))
+            .unwrap_or(reception.default_priority);
+        let priority = reception.priority_regeneration[received.index()];
+        let number = self.network.port_number(self.plane.ports[passing.from].index);
+        let mut ways = Vec::new();
+        for (to, port) in self.plane.ports.iter().enumerate().filter(|(to, _)| *to != passing.from) {
+            let Some(is_tagged) = self.member(vlan, port.index) else { continue };
+            if learned.is_some_and(|learned| learned != to as u32) {
+                continue;
+            }
+            let class =
+                self.network.ports[port.index.index()].class_table.class_of(priority, passing.tag.is_some());
+            let tag = tagged(priority, vlan, passing).filter(|_| is_tagged);
+            let lane = self.network.lane_from(port.index, class, number, class);
+            ways.push(Way { to, class, tag, lane, scheduler: None });
+        }
+        if ways.is_empty() { Err(DropReason::NoRoute.name()) } else { Ok(ways) }
+    }
+
+    /// Hands copies of a frame to ports, through the scheduler of their stream: one scheduler charges it once.
+    fn pass_on(&mut self, place: u32, ways: &[Way]) {
+        let Some((last, others)) = ways.split_last() else {
+            let from = self.plane.slab.get(place).message.from;
+            return self.lose(place, from, None, DropReason::NoRoute.name());
+        };
+        let mut charged = None;
+        for way in others {
+            let copy = self.plane.slab.copy(place);
+            self.hand_to(copy, *way, &mut charged);
+        }
+        self.hand_to(place, *last, &mut charged);
+    }
+
+    fn hand_to(&mut self, place: u32, way: Way, charged: &mut Option<(u32, Option<Instant>)>) {
+        let slot = self.plane.slab.get(place);
+        let octets = octets(slot.message.tag.is_some(), slot.data.len()) as u64;
+        let port = self.plane.ports[way.to].index;
+        let [before, behind] = least_delays(self.network, (port, way.class), octets);
+        let arrival = slot.received + before;
+        let mut eligible = Instant::ZERO;
+        if let Some(scheduler) = way.scheduler {
+            let known = charged.filter(|(of, _)| *of == scheduler);
+            let (_, at) = *charged.insert(
+                known.unwrap_or_else(|| (scheduler, self.schedulers.process(scheduler, arrival, octets))),
+            );
+            let Some(at) = at else {
+                let class = Some(way.class.number());
+                return self.lose(place, way.to, class, DropReason::ResidenceTime.name());
+            };
+            eligible = at;
+        }
+        let queued = arrival + behind;
+        let slot = self.plane.slab.get_mut(place);
+        (slot.queued, slot.held) = (queued, eligible.saturating_since(queued));
+        let passing = &mut slot.message;
+        (passing.to, passing.class, passing.lane, passing.tag) = (way.to, way.class, way.lane, way.tag);
+        if queued <= self.plane.now {
+            return self.enqueue(place, eligible);
+        }
+        self.plane.put(queued, Event::Queue(eligible), place);
+    }
+
+    /// Puts a frame into the queue of its port.
+    fn enqueue(&mut self, place: u32, eligible: Instant) {
+        let slot = self.plane.slab.get(place);
+        let (passing, data) = (slot.message, slot.data.len());
+        let class = Some(passing.class.number());
+        let port = &mut self.plane.ports[passing.to];
+        if data - TYPE > usize::from(port.mtu) {
+            return self.lose(place, passing.to, class, DropReason::Oversize.name());
+        }
+        let octets = octets(passing.tag.is_some(), data);
+        let handle = Handle {
+            slot: place,
+            octets: u16::try_from(octets).expect("data fit the MTU"),
+            class: passing.class,
+        };
+        if port.egress.is_gated() {
+            let sdu = u32::from(handle.octets) - if passing.tag.is_some() { 22 } else { 18 };
+            if port.egress.exceeds_max_sdu(passing.class, sdu) {
+                return self.lose(place, passing.to, class, DropReason::MaxSdu.name());
+            }
+        }
+        for place in self.plane.enqueue(passing.to, passing.lane, eligible, handle) {
+            let class = self.plane.slab.get(place).message.class.number();
+            self.lose(place, passing.to, Some(class), DropReason::QueueFull.name());
+        }
+    }
+
+    fn select(&mut self, port: usize) {
+        let rate = self.rates[port];
+        let lead = |octets| rate.map_or(Duration::ZERO, |rate| rate.duration_ceil(Bits::new(octets * 8)));
+        let _: Option<(u32, DelayParts)> = self.plane.select(port, lead);
+    }
+
+    fn lose(&mut self, place: u32, port: usize, class: Option<u8>, reason: &'static str) {
+        let slot = self.plane.slab.remove(place);
+        if let Some(stream) = slot.message.stream {
+            self.of_streams.entry(stream).or_default().dropped += 1;
+        }
+        self.count(port, class, reason);
+    }
+
+    fn count(&mut self, port: usize, class: Option<u8>, reason: &'static str) {
+        *self.drops.entry((port, class, reason)).or_default() += 1;
+    }
+
+    /// Gives every frame to `send` that is due, with its port's place; that gives why the interface did not take it, if it did not.
+    pub(crate) fn emit(&mut self, now: Instant, mut send: impl FnMut(usize, &[u8]) -> Option<DropReason>) {
+        for port in 0..self.plane.ports.len() {
+            while let Some((due, place)) = self.plane.leaving(port, now) {
+                let slot = self.plane.slab.get(place);
+                let (passing, residence) = (slot.message, now.saturating_since(slot.received));
+                write(&passing, &slot.data, &mut self.frame);
+                let refused = send(port, &self.frame);
+                let late = now.since(due);
+                self.lateness.0.add(late);
+                self.lateness.1 = self.lateness.1.max(late);
+                if let Some(reason) = refused {
+                    self.lose(place, port, Some(passing.class.number()), reason.name());
+                    continue;
+                }
+                self.plane.slab.remove(place);
+                let counts = &mut self.counts[port];
+                counts.sent = (counts.sent.0 + 1, counts.sent.1 + (self.frame.len() + FCS) as u64);
+                let (moments, histogram) = &mut counts.residence[passing.class.index()];
+                moments.add(residence);
+                histogram.add(residence);
+                if let Some(stream) = passing.stream {
+                    self.of_streams.entry(stream).or_default().sent += 1;
+                }
+            }
+        }
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.plane.deadline()
+    }
+
+    /// What it has counted; what it does not know is left empty.
+    pub(crate) fn status(&self) -> BridgeStatus {
+        let ports = self.plane.ports.iter().zip(&self.counts).enumerate().map(|(place, (port, counts))| {
+            let own = self.drops.iter().filter(|((at, ..), _)| *at == place);
+            let classes = TrafficClass::all().map(|class| {
+                let (of_queue, (moments, histogram)) =
+                    (port.egress.counters(class), &counts.residence[class.index()]);
+                let max = moments.max().unwrap_or(Duration::ZERO);
+                ClassStatus {
+                    class: class.number(),
+                    waiting: port.egress.frames(class),
+                    waiting_max: of_queue.frames_max,
+                    waiting_octets_max: of_queue.octets_max,
+                    sent: moments.count(),
+                    residence_sum_ps: moments.sum_ps(),
+                    residence: Spread::of(histogram, max),
+                }
+            });
+            PortStatus {
+                port: port.index,
+                received: counts.received.0,
+                received_octets: counts.received.1,
+                sent: counts.sent.0,
+                sent_octets: counts.sent.1,
+                busy: port.egress.busy(),
+                socket_lost: 0,
+                classes: classes.collect(),
+                drops: own
+                    .map(|((_, class, reason), frames)| Drops { class: *class, reason, frames: *frames })
+                    .collect(),
+            }
+        });
+        BridgeStatus {
+            uptime: Duration::ZERO,
+            ports: ports.collect(),
+            streams: self.of_streams.iter().map(|(stream, seen)| (StreamIndex(*stream), *seen)).collect(),
+            lateness: Spread::of(&self.lateness.0, self.lateness.1),
+        }
+    }
+}
+
+/// Reads a frame; none if it ends within its header or has the reserved VLAN.
+fn read(from: usize, octets: &[u8]) -> Option<(Passing, &[u8])> {
+    let (destination, rest) = octets.split_first_chunk::<6>()?;
+    let (source, rest) = rest.split_first_chunk::<6>()?;
+    let (tag, data) = match rest {
+        [0x81, 0x00, rest @ ..] => {
+            let (tag, data) = VlanTag::parse(rest).ok()?;
+            (Some(tag), data)
+        }
+        _ => (None, rest),
+    };
+    let source = MacAddress(*source);
+    let is_whole = data.len() >= TYPE && !source.is_group();
+    is_whole.then_some((
+        Passing {
+            destination: MacAddress(*destination),
+            source,
+            tag,
+            from,
+            to: from,
+            class: TrafficClass::default(),
+            lane: 0,
+            stream: None,
+        },
+        data,
+    ))
+}
+
+/// The tag with which a frame leaves: drop eligible if it came so.
+fn tagged(priority: Priority, vlan: VlanId, passing: Passing) -> Option<VlanTag> {
+    let mut tag = VlanTag::new(priority.number(), Some(vlan))?;
+    tag.drop_eligible = passing.tag.is_some_and(|tag| tag.drop_eligible);
+    Some(tag)
+}
+
+/// Octets from destination address to FCS; `data` from the field of type.
+fn octets(is_tagged: bool, data: usize) -> usize {
+    (12 + if is_tagged { 4 } else { 0 } + data).max(FRAME_MIN) + FCS
+}
+
+fn write(passing: &Passing, data: &[u8], to: &mut Vec<u8>) {
+    to.clear();
+    to.extend_from_slice(&passing.destination.0);
+    to.extend_from_slice(&passing.source.0);
+    if let Some(tag) = &passing.tag {
+        to.extend_from_slice(&[0x81, 0x00]);
+        tag.emit(to);
+    }
+    to.extend_from_slice(data);
+    to.resize(to.len().max(FRAME_MIN), 0);
+}
+
+#[cfg(test)]
+#[path = "bridge_tests.rs"]
+mod tests;

@@ -1,0 +1,268 @@
+//! A bridge on interfaces of this process's network namespace, until it is stopped.
+//!
+//! One thread carries frames; the caller's gets what is counted, and never delays it. Offloads that were changed are put back.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError, TryLockError};
+use std::time;
+
+use tautwire_linux::{
+    Clock, FramePort, PacketSocket, Priority, Properties, Settled, Waiter, prefer, restore_offloads,
+    settle_offloads,
+};
+use tautwire_model::Network;
+use tautwire_model::network::{NodeIndex, PortIndex};
+use tautwire_sim::DropReason;
+use tautwire_units::{BitRate, Duration, Instant};
+
+use crate::bridge::Bridge;
+use crate::bridge_status::BridgeStatus;
+use crate::plan::Plan;
+use crate::run::Cannot;
+use crate::support;
+
+/// Longest wait: then it looks whether it is stopped.
+const LOOK: u64 = 5_000_000;
+/// The kernel's answer to a frame that is too large for an interface.
+const MESSAGE_SIZE: i32 = 90;
+/// Greatest reading of an [`Instant`] in nanoseconds, half a year: the bridge stops there.
+const END: u64 = u64::MAX / 1000 - 1_000_000_000_000;
+
+/// How a bridge is run.
+#[derive(Clone, Copy, Debug)]
+pub struct BridgeSettings<'s> {
+    /// Set by others to stop it.
+    pub stop: &'s AtomicBool,
+    /// After which it stops by itself.
+    pub duration: Option<Duration>,
+    /// Whether its thread asks for real-time priority.
+    pub is_real_time: bool,
+    /// How often what it has counted is given out.
+    pub every: time::Duration,
+}
+
+/// An interface, with its offloads as they were.
+struct Interface {
+    name: String,
+    socket: PacketSocket,
+    were: Settled,
+    rate: Option<BitRate>,
+}
+
+impl Drop for Interface {
+    fn drop(&mut self) {
+        restore_offloads(&self.name, &self.socket, self.were);
+    }
+}
+
+/// Runs a bridge of the network. `ready` gets words on its interfaces and its priority, then `publish` what it has counted, now and then
+/// and at the end.
+///
+/// # Errors
+/// If the description asks for what it does not have, an interface, a right or a rate is missing, or a system call fails.
+pub fn run_bridge(
+    network: &Network,
+    node: NodeIndex,
+    settings: BridgeSettings<'_>,
+    ready: impl FnOnce(&[String]),
+    mut publish: impl FnMut(&BridgeStatus),
+) -> Result<BridgeStatus, Cannot> {
+    let refusals = refusals(network, node);
+    if !refusals.is_empty() {
+        return Err(Cannot::Refused(refusals));
+    }
+    let plan = Plan::new(network);
+    let ports = network.nodes[node.index()].ports.clone().map(PortIndex);
+    let connected = ports.filter(|port| network.ports[port.index()].links.is_some());
+    let mut words = Vec::new();
+    let interfaces =
+        connected.map(|port| interface(network, port, &mut words)).collect::<Result<Vec<_>, Cannot>>()?;
+    let rates = interfaces.iter().map(|interface| interface.rate).collect();
+    let mut bridge = Bridge::new(network, &plan, node, rates);
+    let (wanted, given) = (AtomicBool::new(false), Mutex::new(None));
+    let (uptime, lost) = std::thread::scope(|scope| -> io::Result<(u64, Vec<u64>)> {
+        let (interfaces, asked) = (&interfaces, Asked { wanted: &wanted, given: &given });
+        let carried = &mut bridge;
+        let (sender, started) = std::sync::mpsc::channel();
+        let thread =
+            std::thread::Builder::new().name("bridge".to_owned()).spawn_scoped(scope, move || {
+                let priority = if settings.is_real_time { prefer(0) } else { Priority::Ordinary };
+                let _ = sender.send(priority);
+                carry(carried, interfaces, settings, asked)
+            })?;
+        if let Ok(priority) = started.recv() {
+            words.push(priority.words().to_owned());
+        }
+        ready(&words);
+        let mut next = time::Instant::now() + settings.every;
+        while !thread.is_finished() {
+            std::thread::sleep(time::Duration::from_millis(20));
+            let got = given.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(status) = got {
+                publish(&status);
+            }
+            if time::Instant::now() >= next {
+                next += settings.every;
+                wanted.store(true, Ordering::Relaxed);
+            }
+        }
+        thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread of the bridge panicked")))
+    })?;
+    let mut status = bridge.status();
+    status.uptime = Duration::from_ns(uptime);
+    lost.iter().zip(&mut status.ports).for_each(|(lost, port)| port.socket_lost = *lost);
+    publish(&status);
+    Ok(status)
+}
+
+/// What the description asks for in vain: of a live network, or an interface for each port.
+fn refusals(network: &Network, node: NodeIndex) -> Vec<String> {
+    let mut found = support::refusals(network);
+    let name = &network.nodes[node.index()].name;
+    if network.device(node).is_none() {
+        found.push(format!("`{name}` is an end station, and no bridge"));
+    }
+    for port in network.nodes[node.index()].ports.clone().map(PortIndex) {
+        let port = &network.ports[port.index()];
+        if port.links.is_some() && port.interface.is_none() {
+            found.push(format!(
+                "port `{0}` of `{name}` has no `interface`: give it one under `ports`",
+                port.name
+            ));
+        }
+    }
+    found
+}
+
+/// The interface of a port, if it can carry what the description asks of it; and words on it.
+fn interface(network: &Network, port: PortIndex, words: &mut Vec<String>) -> Result<Interface, Cannot> {
+    let described = &network.ports[port.index()];
+    let name = described.interface.clone().unwrap_or_default();
+    let link = &network.links[described.links.map_or(0, |links| links.egress.index())];
+    let no = |why: String| Cannot::Machine(format!("interface {name} for port `{}`: {why}", described.name));
+    let socket = PacketSocket::open(&name).map_err(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            no("packet sockets are not allowed: run as root, or with CAP_NET_RAW".to_owned())
+        }
+        io::ErrorKind::NotFound => no("it is not in this network namespace (`ip link`)".to_owned()),
+        _ => no(error.to_string()),
+    })?;
+    let found = Properties::of(&name, &socket).map_err(|error| no(error.to_string()))?;
+    if !found.is_up {
+        return Err(no(format!("it is down: `ip link set {name} up`")));
+    }
+    if found.is_half_duplex {
+        return Err(no("it is half duplex".to_owned()));
+    }
+    if u64::from(found.mtu) < described.mtu.get() {
+        return Err(no(format!("its MTU of {} B is below that of the port, {}", found.mtu, described.mtu)));
+    }
+    let rate = found.speed.map(|speed| BitRate::from_mbps(speed.into()));
+    if let Some(rate) = rate.filter(|rate| *rate < link.rate) {
+        return Err(no(format!("it runs at {rate}, and the link has {}", link.rate)));
+    }
+    let were = settle_offloads(&name, &socket).map_err(|error| no(error.to_string()))?;
+    let runs = rate.map_or("a rate that it does not state".to_owned(), |rate| rate.to_string());
+    let carrier = if found.has_carrier { "" } else { ", not connected now" };
+    words.push(format!("port {} on {name}: {} paced on {runs}{carrier}", described.name, link.rate));
+    Ok(Interface { name, socket, were, rate })
+}
+
+/// How the thread that carries frames is asked for what it has counted.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    wanted: &'a AtomicBool,
+    given: &'a Mutex<Option<BridgeStatus>>,
+}
+
+impl Asked<'_> {
+    /// Gives it out, if it is wanted and nobody reads the last one.
+    fn answer(self, bridge: &Bridge<'_>, now: u64, lost: &[u64]) {
+        if !self.wanted.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut room = match self.given.try_lock() {
+            Ok(room) => room,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        self.wanted.store(false, Ordering::Relaxed);
+        let mut status = bridge.status();
+        status.uptime = Duration::from_ns(now);
+        lost.iter().zip(&mut status.ports).for_each(|(lost, port)| port.socket_lost = *lost);
+        *room = Some(status);
+    }
+}
+
+/// Carries frames until it is stopped; gives the time since the start, and the frames that each socket lost.
+fn carry(
+    bridge: &mut Bridge<'_>,
+    interfaces: &[Interface],
+    settings: BridgeSettings<'_>,
+    asked: Asked<'_>,
+) -> io::Result<(u64, Vec<u64>)> {
+    let clock = Clock::starting_in(0);
+    let end = settings.duration.map_or(END, |span| span.as_ps().div_ceil(1000).min(END));
+    let mut waiter = Waiter::new(interfaces.iter().map(|interface| interface.socket.descriptor()));
+    let mut buffer = vec![0; 1 << 16];
+    let mut lost = vec![0; interfaces.len()];
+    loop {
+        let now = clock.now();
+        for (place, Interface { socket, .. }) in interfaces.iter().enumerate() {
+            while waiter.is_ready(place) {
+                let received = match socket.receive(&mut buffer) {
+                    Ok(Some(received)) => received,
+                    Ok(None) => break,
+                    // It goes on when the interface is up again.
+                    Err(error) if is_down(&error) => break,
+                    Err(error) => return Err(error),
+                };
+                let stamp = received.stamp.map_or_else(|| clock.now(), |stamp| clock.of_stamp(stamp));
+                bridge.receive(instant(stamp), place, received.octets);
+            }
+        }
+        bridge.settle(instant(now));
+        let mut failed = None;
+        bridge.emit(instant(clock.now()), |place, frame| match interfaces[place].socket.send(frame) {
+            Ok(true) => None,
+            Ok(false) => Some(DropReason::InterfaceFull),
+            Err(error) if is_down(&error) => Some(DropReason::LinkDown),
+            // Its MTU was lowered since.
+            Err(error) if error.raw_os_error() == Some(MESSAGE_SIZE) => Some(DropReason::Oversize),
+            Err(error) => {
+                failed = Some(error);
+                None
+            }
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        if settings.stop.load(Ordering::Relaxed) || now >= end {
+            for (lost, interface) in lost.iter_mut().zip(interfaces) {
+                *lost += interface.socket.lost()?;
+            }
+            return Ok((now, lost));
+        }
+        if asked.wanted.load(Ordering::Relaxed) {
+            for (lost, interface) in lost.iter_mut().zip(interfaces) {
+                *lost += interface.socket.lost()?;
+            }
+            asked.answer(bridge, now, &lost);
+        }
+        let next = bridge.deadline().map_or(u64::MAX, |at| at.as_ps().div_ceil(1000));
+        waiter.wait(clock, next.min(now + LOOK).min(end))?;
+    }
+}
+
+/// Whether an interface is down or gone.
+fn is_down(error: &io::Error) -> bool {
+    const NO_DEVICE: i32 = 19;
+    const NO_SUCH_ADDRESS: i32 = 6;
+    error.kind() == io::ErrorKind::NetworkDown
+        || matches!(error.raw_os_error(), Some(NO_DEVICE | NO_SUCH_ADDRESS))
+}
+
+fn instant(nanoseconds: u64) -> Instant {
+    Instant::ZERO + Duration::from_ns(nanoseconds)
+}

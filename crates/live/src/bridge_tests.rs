@@ -1,0 +1,257 @@
+//! Bridges in virtual time, without sockets: the described streams as in the node of a live run, all other frames as by 802.1Q.
+
+use super::*;
+use crate::node::Node;
+
+fn network(text: &str) -> Network {
+    let loaded = tautwire_workbench::load_text("bridge.yaml", text);
+    loaded.network.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
+}
+
+fn shaped_line() -> Network {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/shaped-line.yaml");
+    let network = tautwire_workbench::load(&path).expect("it is there").network.expect("it has no errors");
+    network.altered(|parts| {
+        for node in &mut parts.nodes {
+            node.clock = tautwire_model::network::Clock::default();
+        }
+    })
+}
+
+enum Either<'n> {
+    Node(Box<Node<'n>>),
+    Bridge(Box<Bridge<'n>>),
+}
+
+impl Either<'_> {
+    fn deadline(&self) -> Option<Instant> {
+        match self {
+            Self::Node(node) => node.deadline(),
+            Self::Bridge(bridge) => bridge.deadline(),
+        }
+    }
+}
+
+/// Frames that each port gave out, with the instants at which they came to the far end. The bridges are nodes of a live run, or by
+/// themselves.
+fn frames(network: &Network, by_themselves: bool) -> Vec<(Instant, PortIndex, Vec<u8>)> {
+    let plan = Plan::new(network);
+    let mut nodes: Vec<Either<'_>> = (0..network.nodes.len())
+        .map(|node| {
+            let index = NodeIndex::at(node);
+            let ports = network.nodes[node].ports.len();
+            if by_themselves && network.device(index).is_some() {
+                Either::Bridge(Box::new(Bridge::new(network, &plan, index, vec![None; ports])))
+            } else {
+                Either::Node(Box::new(Node::new(network, &plan, index, network.run.seed)))
+            }
+        })
+        .collect();
+    let mut seen = Vec::new();
+    let end = Instant::ZERO + network.run.duration;
+    while let Some(now) = nodes.iter().filter_map(Either::deadline).min().filter(|now| *now <= end) {
+        let mut sent = Vec::new();
+        for either in &mut nodes {
+            match either {
+                Either::Node(node) => {
+                    node.settle(now);
+                    node.emit(now, |port, frame| {
+                        sent.push((now, port, frame.to_vec()));
+                        true
+                    });
+                }
+                Either::Bridge(bridge) => {
+                    bridge.settle(now);
+                    let ports: Vec<PortIndex> = bridge.plane.ports.iter().map(|port| port.index).collect();
+                    bridge.emit(now, |place, frame| {
+                        let link = network.ports[ports[place].index()].links.expect("it sends").egress;
+                        let link = &network.links[link.index()];
+                        let there = now + link.propagation + link.phy_delay.min;
+                        sent.push((there, ports[place], frame.to_vec()));
+                        None
+                    });
+                }
+            }
+        }
+        for (there, port, frame) in sent {
+            let link = network.ports[port.index()].links.expect("it sends").egress;
+            let to = network.links[link.index()].to;
+            match &mut nodes[network.ports[to.index()].node.index()] {
+                Either::Node(node) => node.receive(there, to, &frame),
+                Either::Bridge(bridge) => {
+                    let place = bridge.plane.place(to);
+                    bridge.receive(there, place, &frame);
+                }
+            }
+            seen.push((there, port, frame));
+        }
+    }
+    seen.sort();
+    seen
+}
+
+#[test]
+fn it_forwards_the_described_streams_as_the_node_of_a_live_run() {
+    let network = shaped_line();
+    let [nodes, bridges] = [false, true].map(|by_themselves| frames(&network, by_themselves));
+    assert!(nodes.len() > 1000, "{}", nodes.len());
+    // Octet for octet, to the picosecond; those that end behind the end of the run aside.
+    let end = Instant::ZERO + network.run.duration;
+    let until = |frames: Vec<(Instant, PortIndex, Vec<u8>)>| -> Vec<_> {
+        frames.into_iter().filter(|(at, ..)| *at < end).collect()
+    };
+    assert!(until(nodes) == until(bridges), "bridges by themselves send other frames, or at other instants");
+}
+
+/// Stations in two VLANs; one port filters what it receives.
+const VLANS: &str = "\
+name: vlans
+defaults: {rate: 100 Mbit/s}
+nodes:
+  s:
+    type: bridge
+    ports:
+      p1: {}
+      p2: {pvid: 5, ingress-filtering: true, priority-regeneration: [3, 1, 2, 3, 4, 5, 6, 7]}
+      p3: {}
+      p4: {pvid: 5}
+  a: {type: end-station}
+  b: {type: end-station}
+  c: {type: end-station}
+  d: {type: end-station}
+links: [{between: [\"s:p1\", a]}, {between: [\"s:p2\", b]}, {between: [\"s:p3\", c]}, {between: [\"s:p4\", d]}]
+vlans:
+  1: {tagged: [\"s:p3\"], untagged: [\"s:p1\"]}
+  5: {tagged: [\"s:p3\"], untagged: [\"s:p2\", \"s:p4\"]}
+streams:
+  - {name: one, talker: a, listeners: c, tagged: false, payload: 100 B, traffic: {type: periodic, interval: 1 ms}}
+run: {duration: 10 ms}
+";
+
+/// A frame with 46 octets of data that begin with `mark`.
+fn frame(destination: [u8; 6], source: u8, tag: Option<u16>, mark: u8) -> Vec<u8> {
+    let mut frame = destination.to_vec();
+    frame.extend([0x02, 0xaa, 0, 0, 0, source]);
+    frame.extend(tag.into_iter().flat_map(|tag| [0x81, 0, tag.to_be_bytes()[0], tag.to_be_bytes()[1]]));
+    frame.extend([0x08, 0x00, mark]);
+    frame.resize(frame.len() + 45, 0);
+    frame
+}
+
+/// What a bridge gives out for frames that come a millisecond apart, each by the port of this number: numbers of ports and octets.
+fn passed(bridge: &mut Bridge<'_>, frames: &[(usize, Vec<u8>)]) -> Vec<Vec<(usize, Vec<u8>)>> {
+    let mut now = bridge.plane.now + Duration::from_ms(1);
+    let mut all = Vec::new();
+    for (port, octets) in frames {
+        bridge.receive(now, port - 1, octets);
+        now += Duration::from_ms(1);
+        bridge.settle(now);
+        let mut sent = Vec::new();
+        bridge.emit(now, |place, octets| {
+            sent.push((place + 1, octets.to_vec()));
+            None
+        });
+        sent.sort();
+        all.push(sent);
+    }
+    all
+}
+
+fn drops(bridge: &Bridge<'_>) -> Vec<(usize, &'static str, u64)> {
+    bridge.drops.iter().map(|((port, _, reason), frames)| (port + 1, *reason, *frames)).collect()
+}
+
+const BROADCAST: [u8; 6] = [0xff; 6];
+const fn station(last: u8) -> [u8; 6] {
+    [0x02, 0xaa, 0, 0, 0, last]
+}
+
+#[test]
+fn other_frames_are_flooded_in_their_vlan_until_their_destination_is_learned() {
+    let network = network(VLANS);
+    let plan = Plan::new(&network);
+    let mut bridge = Bridge::new(&network, &plan, NodeIndex(0), vec![None; 4]);
+    let sent = passed(
+        &mut bridge,
+        &[
+            (1, frame(BROADCAST, 1, None, 1)),
+            // Priority 0 is regenerated to 3; VLAN 5 leaves port 3 with its tag.
+            (2, frame(station(4), 2, None, 2)),
+            (4, frame(station(2), 4, None, 3)),
+            (2, frame(station(4), 2, None, 4)),
+            // A tag of VLAN 5 with priority 6 and DEI: it keeps them where it has a tag, and loses it elsewhere.
+            (4, frame(BROADCAST, 4, Some(0xd005), 5)),
+            // One of priority alone: the VLAN of the port.
+            (1, frame(station(3), 1, Some(0xa000), 6)),
+        ],
+    );
+    assert_eq!(sent[0], [(3, frame(BROADCAST, 1, Some(0x0001), 1))]);
+    assert_eq!(sent[1], [(3, frame(station(4), 2, Some(0x6005), 2)), (4, frame(station(4), 2, None, 2))]);
+    assert_eq!(sent[2], [(2, frame(station(2), 4, None, 3))]);
+    assert_eq!(sent[3], [(4, frame(station(4), 2, None, 4))]);
+    assert_eq!(sent[4], [(2, frame(BROADCAST, 4, None, 5)), (3, frame(BROADCAST, 4, Some(0xd005), 5))]);
+    assert_eq!(sent[5], [(3, frame(station(3), 1, Some(0xa001), 6))]);
+    assert_eq!(drops(&bridge), []);
+    // Priorities 0, 3, 6 and 5 at port 3, by the recommended classes.
+    let status = bridge.status();
+    let sent: Vec<u64> = status.ports[2].classes.iter().map(|class| class.sent).collect();
+    assert_eq!(sent, [0, 1, 0, 1, 0, 1, 1, 0]);
+}
+
+#[test]
+fn what_is_not_forwarded_is_counted_with_its_reason() {
+    let network = network(VLANS);
+    let plan = Plan::new(&network);
+    let mut bridge = Bridge::new(&network, &plan, NodeIndex(0), vec![None; 4]);
+    let mut long = frame(BROADCAST, 1, None, 1);
+    long.resize(14 + 1501, 0);
+    let mut of_group = frame(BROADCAST, 1, None, 1);
+    of_group[6] = 1;
+    let sent = passed(
+        &mut bridge,
+        &[
+            (1, frame([0x01, 0x80, 0xc2, 0, 0, 0x0e], 1, None, 1)),
+            (1, frame(BROADCAST, 1, None, 1)[..13].to_vec()),
+            (1, Vec::new()),
+            (1, frame(BROADCAST, 1, Some(0x0fff), 1)),
+            (1, of_group),
+            (1, long),
+            // VLAN 1 at a port that is no member of it, and filters.
+            (2, frame(BROADCAST, 2, Some(0x0001), 1)),
+            // A VLAN that there is not.
+            (1, frame(BROADCAST, 1, Some(0x0007), 1)),
+            // A station behind the port by which the frame came.
+            (3, frame(station(4), 3, None, 1)),
+            (3, frame(station(3), 4, None, 1)),
+        ],
+    );
+    let count = sent.iter().map(Vec::len).collect::<Vec<_>>();
+    assert_eq!(count, [0, 0, 0, 0, 0, 0, 0, 0, 1, 0]);
+    let expected = [
+        (1, "malformed", 4),
+        (1, "no-route", 1),
+        (1, "oversize", 1),
+        (1, "reserved-address", 1),
+        (2, "ingress-filtering", 1),
+        (3, "same-port", 1),
+    ];
+    assert_eq!(drops(&bridge), expected);
+    assert!(bridge.plane.is_done(), "no frame is kept");
+}
+
+/// A frame on a faster interface is handed to it as much later as that takes less time for it.
+#[test]
+fn an_interface_gets_a_frame_so_that_its_last_bit_leaves_as_described() {
+    let network = network(VLANS);
+    let plan = Plan::new(&network);
+    let sent_at = |rate: Option<BitRate>| {
+        let mut bridge = Bridge::new(&network, &plan, NodeIndex(0), vec![rate; 4]);
+        bridge.receive(Instant::ZERO, 0, &frame(BROADCAST, 1, None, 1));
+        bridge.settle(Instant::ZERO);
+        bridge.plane.ports[2].line.front().map(|(due, _)| due.as_ps())
+    };
+    // 68 octets and 8 before them at 100 Mbit/s, less 68 at the rate of the interface.
+    assert_eq!(sent_at(None), Some(6_080_000));
+    assert_eq!(sent_at(Some(BitRate::from_gbps(1))), Some(5_536_000));
+    assert_eq!(sent_at(Some(BitRate::from_mbps(100))), Some(640_000));
+}
