@@ -87,6 +87,8 @@ pub enum PlantedFault {
     ShortestPartBlocks,
     /// Copies are taken to come at once. Found by the search of replicated streams alone.
     GapOfCopiesForgotten,
+    /// What a stuck sender repeats is left out. Found by the search of replicated streams alone.
+    RepeatsForgotten,
     /// Copies are taken to come to the flow meter behind their elimination at once. Found by the search of policed copies alone.
     MeteredGapForgotten,
     /// A queue is taken to hold one frame of each stream. No bound shows it: it is found by frames that are lost.

@@ -77,6 +77,8 @@ impl Timeline {
                 TimelineAction::Babble(..)
                 | TimelineAction::Mistime(..)
                 | TimelineAction::StopBabbling(_)
+                | TimelineAction::RepeatFrame(..)
+                | TimelineAction::StopRepeating(..)
                 | TimelineAction::StopStream(_)
                 | TimelineAction::CutCable(_)
                 | TimelineAction::MendCable(_)

@@ -143,6 +143,8 @@ pub enum PlantedFault {
     RecoveryTimerForgotten,
     /// Missing copies are not reported.
     LatentErrorOverlooked,
+    /// A repeat of the last frame passes. Found by the search of replicated streams alone.
+    RepeatPasses,
     /// A flow meter finds every frame green. This and the next two are found by the search of policed streams alone.
     MeterOpen,
     /// A stream gate passes frames while it is closed.
@@ -222,8 +224,8 @@ impl PlantedFault {
     pub const OF_GATES: [Self; 3] = [Self::LookAheadForgotten, Self::EntryShutsGate, Self::CreditNotFrozen];
 
     /// Those of frame replication and elimination.
-    pub const OF_FRER: [Self; 3] =
-        [Self::CopyPasses, Self::RecoveryTimerForgotten, Self::LatentErrorOverlooked];
+    pub const OF_FRER: [Self; 4] =
+        [Self::CopyPasses, Self::RecoveryTimerForgotten, Self::LatentErrorOverlooked, Self::RepeatPasses];
 
     /// Those of per-stream filtering and policing.
     pub const OF_FILTERING: [Self; 3] = [Self::MeterOpen, Self::ClosedGatePasses, Self::OctetsNotGivenBack];

@@ -1,6 +1,7 @@
 //! Random networks with frame replication and elimination (IEEE Std 802.1CB-2017): rings with stations at one bridge or two, copies over
 //! disjoint paths that differ in length, recovery functions of every kind, and one failure at most of links that only one path has. Some have gates and streams that are released at
-//! stated offsets, preemptable classes, or ATS schedulers on the paths; some have stream filters, stream gates and flow meters there.
+//! stated offsets, preemptable classes, or ATS schedulers on the paths; some have stream filters, stream gates and flow meters there, others
+//! nodes that repeat frames.
 
 use std::fmt::Write as _;
 
@@ -74,8 +75,11 @@ fn drawn(seed: u64, mut dice: Dice, is_policed: bool) -> String {
             let _ = writeln!(text, "  - {{between: [e{station}, b{}]}}", (station + 2) % bridges);
         }
     }
-    let streams = shape.write_streams(&mut text, &mut dice);
+    let (streams, copied) = shape.write_streams(&mut text, &mut dice);
     let mut events = events(&mut dice, bridges);
+    if !is_policed {
+        events.extend(repeats(&mut Dice::new(seed ^ 0x7265_7065_6174), &copied));
+    }
     if is_policed {
         for bridge in 0..bridges {
             if dice.chance(60) {
@@ -163,11 +167,11 @@ impl Shape {
         }
     }
 
-    fn write_streams(&self, text: &mut String, dice: &mut Dice) -> Vec<Stream> {
+    fn write_streams(&self, text: &mut String, dice: &mut Dice) -> (Vec<Stream>, Vec<Copied>) {
         let Self { rate, stations, .. } = *self;
         text.push_str("streams:\n");
         let count = dice.between(2, 5);
-        let mut streams = Vec::new();
+        let (mut streams, mut copied) = (Vec::new(), Vec::new());
         for number in 0..count {
             let talker = dice.between(0, stations - 1);
             let first = dice.between(1, stations - 1);
@@ -201,11 +205,42 @@ impl Shape {
             if has_copies {
                 write_replication(text, dice, talker, &listeners);
             }
+            if has_copies && !(self.is_shaped && priority == 2) {
+                copied.push(Copied { number, talker, interval: (wire * 1_000_000_000).div_ceil(own) });
+            }
             let tag = if has_copies { 6 } else { 0 };
             streams.push(Stream { priority, payload: most, tag, rate: own, burst });
         }
-        streams
+        (streams, copied)
     }
+}
+
+/// A stream with copies and without schedulers.
+struct Copied {
+    number: u64,
+    talker: u64,
+    /// From one frame to the next, nanoseconds.
+    interval: u64,
+}
+
+/// Bridges at talkers that repeat frames of a stream or two, for some time or to the end.
+fn repeats(dice: &mut Dice, copied: &[Copied]) -> Vec<String> {
+    let mut events = Vec::new();
+    if copied.is_empty() || !dice.chance(40) {
+        return events;
+    }
+    for _ in 0..dice.between(1, 2) {
+        let of = dice.one_of(copied);
+        let named = format!("node: b{}, stream: s{}", of.talker, of.number);
+        let begins = dice.between(0, 30);
+        let interval = (of.interval * dice.between(30, 300) / 100).max(1_000);
+        events.push(format!("{{at: {begins} ms, repeat-frame: {{{named}, interval: {interval} ns}}}}"));
+        if dice.chance(40) {
+            let ends = begins + dice.between(1, 20);
+            events.push(format!("{{at: {ends} ms, stop-repeating: {{{named}}}}}"));
+        }
+    }
+    events
 }
 
 /// A flow meter for each stream, with room for its bursts and for what comes in some time.

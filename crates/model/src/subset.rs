@@ -77,6 +77,7 @@ impl Network {
                 harts
             }),
             stream_filters: self.stream_filters.iter().map(|filters| filters.moved(&place)).collect(),
+            repeats: self.repeats.iter().filter_map(|repeats| repeats.moved(&place)).collect(),
             cyclic: self.cyclic.as_ref().map(|cyclic| cyclic.moved(&place)),
             sections: self.sections.moved(&place),
         };

@@ -3,8 +3,8 @@
 //! A frame has the number that it has if no frame of its stream is lost before the node that numbers them, and that node does not begin
 //! anew.
 
+use tautwire_model::Network;
 use tautwire_model::frer::Encapsulation;
-use tautwire_model::network::Stream;
 use tautwire_wire::{HsrTag, PrpTrailer, RTag, SEQUENCE_TAG};
 
 /// LAN A of PRP; the others follow.
@@ -20,8 +20,13 @@ pub(crate) struct Numbered {
 }
 
 impl Numbered {
-    /// Of a frame of a stream behind a hop; none if it carries none there.
-    pub(crate) fn of(stream: &Stream, hop: usize, number: u32) -> Option<Self> {
+    /// Of a frame of a stream behind a hop; none if it carries none there. A repeat has that of the frame that it repeats.
+    pub(crate) fn of(network: &Network, stream: u32, hop: usize, number: u32) -> Option<Self> {
+        let repeats = network.repeats.iter().find(|repeats| repeats.stream.0 == stream);
+        let (stream, hop) = match repeats {
+            Some(repeats) => (&network.streams[repeats.of.index()], repeats.hops[hop] as usize),
+            None => (&network.streams[stream as usize], hop),
+        };
         let replication = stream.replication.as_deref().filter(|_| stream.hops[hop].tagged.sequence)?;
         let [_, _, high, low] = number.to_be_bytes();
         let path = u8::try_from(replication.path[hop]).expect("few paths");

@@ -17,7 +17,7 @@ use std::io::{BufWriter, Write};
 
 use tautwire_core::control::Addresses;
 use tautwire_model::Network;
-use tautwire_model::network::{Hop, Link, NodeIndex, PortIndex, Stream, StreamIndex, UdpFlow};
+use tautwire_model::network::{Link, NodeIndex, PortIndex, Stream, StreamIndex, UdpFlow};
 use tautwire_observe::{FrameEvent, FrameRecord};
 use tautwire_sim::{Contents, MissedSlot, SentPart};
 use tautwire_wire::{
@@ -216,8 +216,8 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
                 let end = usize::try_from(record.length.get().saturating_sub(FCS)).expect("a frame is short");
                 frame.resize(end.max(frame.len()), 0);
             }
-            Known::Message(octets) => build(&mut frame, stream, hop, record, (is_tunnelled, Some(octets))),
-            Known::Nothing => build(&mut frame, stream, hop, record, (is_tunnelled, None)),
+            Known::Message(octets) => build(&mut frame, self.network, record, (is_tunnelled, Some(octets))),
+            Known::Nothing => build(&mut frame, self.network, record, (is_tunnelled, None)),
         }
         if let Some(part) = part {
             frame = mpacket(&frame, part);
@@ -304,11 +304,12 @@ fn low(value: u64) -> u32 {
 /// The frame of an application as it is on the wire behind this hop, without FCS; an ordinary one of TDMA is tunnelled by RTmac.
 fn build(
     frame: &mut Vec<u8>,
-    stream: &Stream,
-    hop: &Hop,
+    network: &Network,
     record: &FrameRecord,
     (is_tunnelled, message): (bool, Option<&[u8]>),
 ) {
+    let stream = &network.streams[record.stream as usize];
+    let hop = &stream.hops[record.hop as usize];
     let tag = VlanTag::new(hop.priority.number(), Some(stream.vlan)).filter(|_| hop.tagged.vlan);
     let assumed = message.map(|_| assumed_flow(stream));
     let udp = stream.udp.as_ref().or(assumed.as_ref());
@@ -317,7 +318,7 @@ fn build(
     let (destination, source) = (stream.destination, stream.source);
     EthernetHeader { destination, source, tag, ether_type: outer }.emit(frame);
     let whole = usize::try_from(record.length.get().saturating_sub(FCS)).expect("a frame is short");
-    let numbered = Numbered::of(stream, record.hop as usize, record.number);
+    let numbered = Numbered::of(network, record.stream, record.hop as usize, record.number);
     let header = frame.len();
     numbered.iter().for_each(|numbered| numbered.before(frame, whole));
     let end = whole - numbered.map_or(0, Numbered::behind);

@@ -233,6 +233,18 @@ fn action(network: &Network, action: &TimelineAction) -> String {
         TimelineAction::StopBabbling(node) => {
             format!("node {} sends protocol control frames correctly again", name::node(network, *node))
         }
+        TimelineAction::RepeatFrame(node, index, interval) => format!(
+            "node {} repeats its last frame of stream {} every {interval}",
+            name::node(network, *node),
+            stream(index)
+        ),
+        TimelineAction::StopRepeating(node, index) => {
+            format!(
+                "node {} does not repeat frames of stream {} any more",
+                name::node(network, *node),
+                stream(index)
+            )
+        }
         TimelineAction::ChangeTraffic(index, becomes, _) => {
             format!("stream {} becomes {}", stream(index), traffic(becomes))
         }

@@ -60,6 +60,9 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         } else if flags.has(HopFlags::POOLED) {
             self.pool(place, hop_index);
         } else {
+            if flags.has(HopFlags::REPEATED) {
+                self.remember(place, hop_index);
+            }
             let is_shut = flags.has(HopFlags::SHUT) && self.is_shut_out(place, hop_index);
             return is_shut || (flags.has(HopFlags::MARKED) && self.heed_marks(place, hop_index));
         }

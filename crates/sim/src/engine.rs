@@ -172,6 +172,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         }
         if PLUGGED {
             engine.begin_receptions();
+            engine.begin_repeaters();
             engine.begin_controls();
         }
         engine

@@ -67,7 +67,7 @@ pub use control::{
 };
 pub use control_loss::{ControlLoss, LossPlace, LossReason};
 pub use creations::{Creation, Creations};
-pub use frer::{FunctionObservation, RecoveryObservation};
+pub use frer::{FunctionObservation, RecoveryObservation, RepeatsObservation};
 pub use gates::{GatesObservation, PortGatesObservation};
 pub use gptp::{ClockObservation, CorrectedObservation};
 pub use harts::{

@@ -107,9 +107,17 @@ impl HopFlags {
     pub(crate) const ASKED: Self = Self(16);
     /// The frame may carry marks that count at its port (`reception.rs`). Set in a run.
     pub(crate) const MARKED: Self = Self(64);
+    /// Its node may send it again (`frer/repeats.rs`). Set in a run.
+    pub(crate) const REPEATED: Self = Self(128);
     /// Those that are tested before a frame is queued.
-    pub(crate) const BEFORE_QUEUEING: Self =
-        Self(Self::TIME_TRIGGERED.0 | Self::POOLED.0 | Self::SHUT.0 | Self::PRUNED.0 | Self::MARKED.0);
+    pub(crate) const BEFORE_QUEUEING: Self = Self(
+        Self::TIME_TRIGGERED.0
+            | Self::POOLED.0
+            | Self::SHUT.0
+            | Self::PRUNED.0
+            | Self::MARKED.0
+            | Self::REPEATED.0,
+    );
 
     /// Whether it has one of `others`.
     pub(crate) const fn has(self, others: Self) -> bool {

@@ -14,6 +14,7 @@ use crate::control::contents::Contents;
 use crate::control::{Controls, FirstCycles, Policers, Pools};
 use crate::engine::Engine;
 use crate::frame::Slot;
+use crate::frer::Repeaters;
 use crate::host_stacks::HostStacks;
 use crate::mechanisms::{self, Given};
 use crate::preemption::Receivers;
@@ -54,6 +55,8 @@ pub(crate) struct Plugged<'n> {
     pub(crate) cycles: Option<FirstCycles>,
     /// What nodes ask when the last bit of a frame is in.
     pub(crate) receptions: Receptions,
+    /// Nodes that send frames of streams with copies again.
+    pub(crate) repeaters: Repeaters,
     /// Time-triggered virtual links, if there are any.
     pub(crate) timed: Option<Timed>,
     /// Frames that ports have begun and may still cut.
@@ -79,6 +82,7 @@ impl<'n> Plugged<'n> {
             pools: Pools::default(),
             cycles: None,
             receptions: mechanisms::at_receptions(network),
+            repeaters: Repeaters::new(network),
             timed: network.time_triggered.as_ref().map(|settings| Timed::new(network, settings, seed)),
             started: StartedFrames::new(network.ports.len()),
             receivers: Receivers::new(network),
@@ -108,16 +112,18 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         let stacks = plugged.stacks.next_due();
         let controls = plugged.controls.next();
         let corrected = plugged.timed.as_ref().map(Timed::next);
-        let protocols = controls.into_iter().chain(stacks).chain(corrected);
+        let repeats = plugged.repeaters.next();
+        let protocols = controls.into_iter().chain(stacks).chain(corrected).chain(repeats);
         due.into_iter().chain(protocols).min().map(|time| time.max(self.now))
     }
 
-    /// Does all that is due now: network time, protocol stacks, applications, and then mechanisms in the order of their list.
+    /// Does all that is due now: network time, protocol stacks, applications, stuck senders, and then mechanisms in the order of their list.
     #[cold]
     pub(crate) fn act_plugged(&mut self) {
         self.correct_clocks();
         self.drive_stacks();
         self.answer_due();
+        self.repeat_due();
         self.drive_controls();
         self.arm_timeline();
     }
@@ -127,6 +133,9 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     pub(crate) fn plugged_delivery(&mut self, slot: &Slot, listener: u32, time: SimTime) {
         if self.network.streams[slot.stream as usize].replication.is_some() {
             self.statistics.is_taken(slot.stream, listener, slot.number);
+        }
+        if let Some((stream, listener)) = self.repeated_to(slot.stream, listener) {
+            return self.statistics.is_taken(stream, listener, slot.number);
         }
         if self.take_octets(slot) {
             return;

@@ -62,6 +62,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             TimelineAction::StopNode(node) => {
                 self.stop_node(*node);
                 if PLUGGED {
+                    self.plugged().repeaters.forget(*node);
                     self.forget_at(node.index());
                     self.controls_node(*node, false);
                     self.arm_timeline();
@@ -93,6 +94,10 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                     self.controls_fault(*node, Fault::Babble(None));
                 }
             }
+            TimelineAction::RepeatFrame(node, stream, interval) => {
+                self.set_repeating((*node, *stream), Some(*interval));
+            }
+            TimelineAction::StopRepeating(node, stream) => self.set_repeating((*node, *stream), None),
             TimelineAction::ChangeTraffic(stream, traffic, arrival) => {
                 // A change has a random stream of its own: its number counts the timeline.
                 let name = stream.index() + (self.next_event << 24);

@@ -72,6 +72,10 @@ impl Analysis<'_> {
     pub(crate) fn merge_ways(&mut self, entries: &[u32]) {
         for number in entries {
             let entry = &self.plan.entries[*number as usize];
+            if self.repeats_end_before(*number) {
+                self.arrivals[*number as usize].is_represented = true;
+                continue;
+            }
             let stream = self.plan.stream(entry.stream);
             let Some(replication) = stream.replication.as_deref() else { continue };
             let first = self.plan.first_entry[entry.stream as usize];

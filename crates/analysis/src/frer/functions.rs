@@ -6,6 +6,7 @@ use tautwire_model::frer::FrameReplication;
 use tautwire_model::network::{NodeIndex, Stream, StreamIndex, TimelineAction};
 use tautwire_units::Duration;
 
+use super::repeats;
 use crate::analysis::Analysis;
 use crate::clock::{Deviation, slack_ps};
 use crate::curve::{MICRO, volume};
@@ -72,6 +73,7 @@ pub(crate) fn taken_twice(network: &Network, bounds: &Bounds, stream: usize, lis
         bounds.recoveries.iter().find(of).is_some_and(|one| one.passes_once)
     };
     !ends.all(passes_once)
+        || repeats::are_taken(network, bounds, (StreamIndex::at(stream), described), listener)
 }
 
 /// Copies on their way to a function.
@@ -161,13 +163,17 @@ impl Analysis<'_> {
         let outlasts = parameters.reset_timeout.is_none_or(|timeout| timeout.as_ps() > skew);
         let is_known = match parameters.algorithm {
             RecoveryAlgorithm::Vector { .. } => true,
-            RecoveryAlgorithm::Match => self.created_within(stream, spread.apart()) == Some(1),
+            // A repeat between two copies makes the second one new.
+            RecoveryAlgorithm::Match => {
+                let repeats = network.repeats.iter().any(|repeats| repeats.of.0 == stream);
+                !repeats && self.created_within(stream, spread.apart()) == Some(1)
+            }
         };
         outlasts && is_known
     }
 
     /// A true span as the clock of a node may measure it at most.
-    fn on_clock(&self, node: NodeIndex, ps: u64) -> u64 {
+    pub(super) fn on_clock(&self, node: NodeIndex, ps: u64) -> u64 {
         let clock = &self.plan.network.nodes[node.index()].clock;
         Deviation::of(clock).stretch(ps).saturating_add(2 * slack_ps(clock))
     }
@@ -216,6 +222,7 @@ impl Analysis<'_> {
                 }
             }
         }
+        self.repeat_overflows(found);
     }
 
     fn hold(

@@ -19,10 +19,14 @@
 //! - **Regulators.** An ATS scheduler group keeps one order for all its streams. A stream that changes its order may hold up all others
 //!   without bound (Thomas, Mifdaoui and Le Boudec, IEEE/ACM Transactions on Networking 2022), so such a group has none.
 //!
+//! - **Stuck senders.** What a node repeats is a stream of its own, of one frame an interval, up to an individual recovery function that knows
+//!   all of it (`repeats.rs`).
+//!
 //! Not here: the machines (`tautwire_core::frer`), failures that are stated (`loss/failures.rs`).
 
 mod copies;
 mod functions;
+mod repeats;
 mod service;
 
 #[cfg(feature = "planted-faults")]

@@ -183,6 +183,23 @@ pub(crate) fn at_listener(
     all
 }
 
+/// Whether frames of a stream may be lost to limits up to the far end of a hop.
+pub(crate) fn loses_on(
+    network: &Network,
+    overflows: &[&Overflow],
+    (number, stream): (StreamIndex, &Stream),
+    hop: usize,
+) -> bool {
+    let way = way(stream, hop);
+    let on_way = |overflow: &&Overflow| is_on_way(network, (number, stream), &way, overflow.whose);
+    overflows.iter().any(on_way) || is_oversized(network, stream)
+}
+
+/// Whether no stated failure takes frames of a stream up to the far end of a hop.
+pub(crate) fn works_on(network: &Network, stream: &Stream, hop: usize) -> bool {
+    works(network, stream)(&way(stream, hop))
+}
+
 /// Whether a port on a way of the stream takes no frames as large as its largest, which `allow: [stream::mtu]` lets pass the check.
 pub(crate) fn is_oversized(network: &Network, stream: &Stream) -> bool {
     stream.hops.iter().any(|hop| payload_limit(network, hop).0 < stream.payload_max)

@@ -160,6 +160,9 @@ impl SequenceRecovery {
         if distance >= length {
             return Err(Discarded::Rogue);
         }
+        if ahead == 0 && planted!(RepeatPasses) {
+            return Ok(());
+        }
         if ahead <= 0 {
             let place = (self.head + distance) % length;
             if self.history[place] && !planted!(CopyPasses) {

@@ -2,6 +2,8 @@
 //!
 //! Not here: a stream that starts its own traffic again, which restarts it, and impossible events (`events.rs`, `granted.rs`).
 
+use std::collections::BTreeSet;
+
 use tautwire_units::Duration;
 
 use crate::harts::Harts;
@@ -21,6 +23,8 @@ struct State {
     node_up: Vec<bool>,
     babbles: Vec<bool>,
     is_late: Vec<bool>,
+    /// Nodes that repeat frames, with their streams.
+    repeating: BTreeSet<(NodeIndex, StreamIndex)>,
 }
 
 /// Warns of events of which nothing comes. `starts_up`: the streams of stations begin when these have started up.
@@ -45,6 +49,7 @@ pub(crate) fn check(
         node_up: vec![true; topology.nodes.len()],
         babbles: vec![false; topology.nodes.len()],
         is_late: vec![false; topology.nodes.len()],
+        repeating: BTreeSet::new(),
     };
     for event in events {
         if event.timeline.at > duration {
@@ -105,6 +110,15 @@ impl State {
             TimelineAction::StopBabbling(node) => {
                 let babbled = std::mem::replace(&mut self.babbles[node.index()], false);
                 (!babbled).then(|| format!("`{}` does not babble at that time", node_name(node)))
+            }
+            TimelineAction::RepeatFrame(node, stream, _) => {
+                self.repeating.insert((*node, *stream));
+                None
+            }
+            TimelineAction::StopRepeating(node, stream) => {
+                let repeated = self.repeating.remove(&(*node, *stream));
+                let name = &streams.list[stream.index()].stream.name;
+                (!repeated).then(|| format!("`{}` does not repeat `{name}` at that time", node_name(node)))
             }
             TimelineAction::Mistime(node, by) => {
                 let was_late = std::mem::replace(&mut self.is_late[node.index()], !by.is_zero());

@@ -79,6 +79,10 @@ pub(crate) fn check(
                 let what = format!("`{}` babbles", topology.nodes[node.index()].name);
                 all.push(Paced { what, count: times(run, *every), place });
             }
+            TimelineAction::RepeatFrame(node, _, every) => {
+                let what = format!("`{}` repeats a frame", topology.nodes[node.index()].name);
+                all.push(Paced { what, count: times(run, *every), place });
+            }
             _ => {}
         }
     }

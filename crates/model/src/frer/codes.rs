@@ -7,6 +7,8 @@ codes! {
     FRER = "frer::impossible";
     /// A history that one lost frame makes useless.
     FRER_HISTORY = "frer::history";
+    /// A node that cannot repeat frames of a stream.
+    FRER_REPEATS = "frer::repeats";
     /// An ATS scheduler group behind an elimination of copies, which has no bound.
     FRER_REGULATOR = "frer::regulator";
 }

@@ -4,14 +4,17 @@
 //! function merges copies, the onward path exists once for each copy that comes there, and a frame takes that of the copy that passes.
 //! So each hop is a passage of some of the frames, and all of them together make the stream; [`FrameReplication::merged`] gives
 //! which hops are one. `language.rs`: keys; `resolve.rs`: reading them; `paths.rs`: disjoint paths; `ways.rs`: from paths to hops;
-//! `check.rs`: what cannot be. The machines are in `tautwire_core::frer`.
+//! `repeats.rs`: frames that a stuck sender repeats; `check.rs`: what cannot be. The machines are in `tautwire_core::frer`.
 
 pub(crate) mod check;
 pub(crate) mod codes;
 pub(crate) mod language;
 pub(crate) mod paths;
+pub(crate) mod repeats;
 pub(crate) mod resolve;
 pub(crate) mod ways;
+
+pub use self::repeats::Repeats;
 
 use tautwire_core::frer::{LatentErrorParameters, RecoveryParameters};
 

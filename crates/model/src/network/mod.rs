@@ -178,6 +178,8 @@ pub struct Parts {
     pub harts: Option<crate::harts::Harts>,
     /// What bridges filter and police, by stream.
     pub stream_filters: Vec<crate::psfp::BridgeFilters>,
+    /// Frames that nodes repeat in a run, as streams of their own.
+    pub repeats: Vec<crate::frer::Repeats>,
     /// Cyclic queuing and forwarding; none: bridges send as soon as they can.
     pub cyclic: Option<crate::cqf::CyclicForwarding>,
     /// The values of mechanisms that have a section of their own.

@@ -38,6 +38,10 @@ pub enum TimelineAction {
     StopBabbling(NodeIndex),
     /// A synchronisation or compression master sends its frames later by this time than their contents state; not any more, if zero.
     Mistime(NodeIndex, Duration),
+    /// A node sends its last frame of a stream with copies again, once every so long.
+    RepeatFrame(NodeIndex, StreamIndex, Duration),
+    /// It ends.
+    StopRepeating(NodeIndex, StreamIndex),
     /// A stream's traffic and arrival curve change.
     ChangeTraffic(StreamIndex, Traffic, Option<ArrivalCurve>),
     /// A class of a port gets another idleSlope.
@@ -58,6 +62,8 @@ impl TimelineAction {
         match self {
             Self::StartStream(stream)
             | Self::StopStream(stream)
+            | Self::RepeatFrame(_, stream, _)
+            | Self::StopRepeating(_, stream)
             | Self::ChangeTraffic(stream, ..)
             | Self::ChangeShaper(stream, _) => Some(stream),
             Self::CutCable(_)

@@ -17,7 +17,7 @@ use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::scalar;
 use crate::text::tree::{Node, Place};
-use crate::{gates, psfp};
+use crate::{frer, gates, psfp};
 
 /// A step of the timeline, and its place in the text.
 pub(crate) struct Event {
@@ -102,6 +102,14 @@ fn action(
             TimelineAction::Mistime(node, value.parsed("by")?)
         }
         "stop-babbling" => TimelineAction::StopBabbling(topology.node(value.text()?, value.place, faults)?),
+        "repeat-frame" => {
+            let (node, stream) = frer::repeats::named(value, topology, streams, faults)?;
+            TimelineAction::RepeatFrame(node, stream, value.parsed("interval")?)
+        }
+        "stop-repeating" => {
+            let (node, stream) = frer::repeats::named(value, topology, streams, faults)?;
+            TimelineAction::StopRepeating(node, stream)
+        }
         "change-traffic" => change_traffic(value, stream_of(faults)?, input, streams, faults)?,
         "change-idle-slope" => change_idle_slope(value, topology, faults)?,
         "change-gates" => gates::resolve::change(value, topology, faults)?,

@@ -34,7 +34,7 @@ use crate::parse::Draft;
 use crate::section::Sections;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
-use crate::{as6802, cqf, gptp, harts, psfp, srp, tdma, test_bed, time_triggered, virtual_link};
+use crate::{as6802, cqf, frer, gptp, harts, psfp, srp, tdma, test_bed, time_triggered, virtual_link};
 pub(crate) use control_frames::ControlFrames;
 pub use section_view::Resolving;
 pub(crate) use traffic::read_trace;
@@ -67,6 +67,7 @@ pub(crate) struct Mechanisms {
     pub(crate) time_triggered: Option<time_triggered::TimeTriggered>,
     pub(crate) as6802: Option<as6802::Synchronisation>,
     pub(crate) cyclic: Option<cqf::CyclicForwarding>,
+    pub(crate) repeats: Vec<frer::Repeats>,
     pub(crate) sections: Sections,
     /// Dispatch points as they are stated.
     points: Vec<Option<time_triggered::resolve::Stated>>,
@@ -136,6 +137,9 @@ impl<'t, 'a> Resolved<'t, 'a> {
             found.sections = section_view::sections(draft, topology, &self.events, streams, faults);
         }
         found.harts = harts::resolve::harts(draft, topology, models, streams, faults);
+        if faults.errors() == 0 {
+            found.repeats = frer::repeats::resolve((topology, models), &self.events, streams, faults);
+        }
     }
 
     /// Rates of shapers, schedulers, and classes that reservations shape.
@@ -210,6 +214,7 @@ impl<'t, 'a> Resolved<'t, 'a> {
             gptp: found.gptp,
             harts: found.harts,
             stream_filters: self.topology.filters.bridges,
+            repeats: found.repeats,
             cyclic: found.cyclic,
             sections: found.sections,
         };

@@ -358,3 +358,66 @@ fn a_meter_behind_an_elimination_passes_one_burst() {
     let expected = Duration::from_ps((1_008 + 2 * 1_020 + 1_008) * 80_000);
     assert_eq!(bound, expected);
 }
+
+/// What listeners got of the repeats, and sent, of a network.
+fn repeated(seen: &Observation) -> Vec<(u64, u64, u64)> {
+    let all = &seen.mechanisms.of::<RecoveryObservation>().expect("recovery functions").repeats;
+    all.iter().map(|one| (one.sent, one.discarded, one.taken)).collect()
+}
+
+const STUCK: &str = "{at: 10200 us, repeat-frame: {node: s2, stream: x, interval: 300 us}}";
+
+/// The functions of s4 know what s2 repeats, and the bound counts it up to there.
+#[test]
+fn repeats_of_a_stuck_sender_are_discarded() {
+    let plain = two_ways("3 us", "reset-timeout: 20 ms, history-length: 8", "");
+    let before = bounds(&run(&plain).0).streams[0].listeners[0].delay.clone().expect("a bound");
+    let (network, seen) = run(&(plain + &format!("events: [{STUCK}]\n")));
+    // From 10.5 ms to 49.8 ms.
+    assert_eq!(repeated(&seen), [(132, 132, 0)]);
+    let listener = &seen.streams[0].listeners[0];
+    assert_eq!((listener.delivered, listener.lost), (50, Some(0)));
+    let all = bounds(&network);
+    assert_eq!(
+        (losses(&network, &all).at(StreamIndex(0), 0), taken_twice(&network, &all)[0][0]),
+        (&[][..], false)
+    );
+    // At s2 a repeat of 1006 octets goes before a frame; behind s4 there is none.
+    let after = all.streams[0].listeners[0].delay.clone().expect("a bound");
+    let short = before - Duration::from_us(3);
+    assert_eq!(after, before.max(short + Duration::from_ps((1_006 + 20) * 80_000)));
+}
+
+/// What the sender repeats when its stream has stopped is new for a function that has begun anew; an individual recovery function does not.
+#[test]
+fn repeats_of_a_stream_that_stopped_pass_behind_the_timeout() {
+    let events =
+        format!("events: [{STUCK}, {{at: 20 ms, stop-stream: x}}, {{at: 30 ms, start-stream: x}}]\n");
+    let stuck = |recovery: &str| {
+        let (network, seen) = run(&two_ways("3 us", recovery, &events));
+        let all = bounds(&network);
+        let lost = losses(&network, &all);
+        let [.., limit] = lost.at(StreamIndex(0), 0) else { panic!("a limit") };
+        assert!(limit.kind.name == "recovery-timeout" && limit.needed.is_none(), "{limit:?}");
+        assert!(taken_twice(&network, &all)[0][0]);
+        (repeated(&seen)[0], seen.streams[0].listeners[0].lost)
+    };
+    // The last frame passes at 19.327 ms; from then on one repeat in each 3 ms, the first that comes behind their end, up to 30 ms. Of these
+    // 22.5 ms, 25.5 ms and 28.5 ms are the instants of repeats; the third one starts the timer until 31.5 ms.
+    let (counts, lost) = stuck("reset-timeout: 3 ms, history-length: 8");
+    assert_eq!((counts, lost), ((132, 129, 3), Some(0)));
+    let both = "reset-timeout: 3 ms, history-length: 8}\n        - {individual-recovery: true, reset-timeout: 3 ms, history-length: 8";
+    assert_eq!(stuck(both), ((132, 132, 0), Some(0)));
+}
+
+/// The match algorithm knows the last number alone: a repeat that comes between copies of others passes.
+#[test]
+fn repeats_pass_the_match_algorithm() {
+    let events = format!("events: [{STUCK}, {{at: 20 ms, cut-link: short}}]\n");
+    let (network, seen) = run(&two_ways("3 us", "algorithm: match, reset-timeout: 20 ms", &events));
+    // From 20 ms on s2 repeats frame 19, while frames come by the long way, each of which makes the next repeat new.
+    let (sent, discarded, taken) = repeated(&seen)[0];
+    assert_eq!((sent, discarded + taken), (132, 132));
+    assert_eq!(taken, 30, "one behind each of the frames 20 to 49, the last of which comes at 49.245 ms");
+    assert!(taken_twice(&network, &bounds(&network))[0][0]);
+}

@@ -2,6 +2,7 @@
 
 use tautwire_analysis::{losses, stated_failures};
 use tautwire_model::network::StreamIndex;
+use tautwire_sim::RecoveryObservation;
 use tautwire_workbench::{Duration, Network, Options, bounds, load_text, simulate, verify};
 
 const SCENARIO: &str = include_str!("../../../../scenarios/frame-replication.yaml");
@@ -80,4 +81,27 @@ fn policing_and_replication_of_orders() {
     // The sensor without its meter.
     let (is_proven, _) = altered(", flow-meter-ref: 2}", "}");
     assert!(!is_proven, "nothing bounds what the sensor sends");
+}
+
+const STUCK: &str = include_str!("../../../../scenarios/stuck-sender.yaml");
+
+/// Without functions that know repeats the motor gets them.
+#[test]
+fn a_stuck_sender() {
+    let judged = |text: &str| {
+        let loaded = load_text("knock-out", text);
+        assert!(!loaded.has_errors(), "{:#?}\n{text}", loaded.diagnostics);
+        let network: Network = loaded.network.expect("no errors");
+        let (all, seen) = (bounds(&network), simulate(&network, &mut Options::default()));
+        assert_eq!(verify(&network, &all, &seen).contradictions, []);
+        let taken = seen.mechanisms.of::<RecoveryObservation>().expect("functions").repeats[0].taken;
+        (losses(&network, &all).may_be_lost(StreamIndex(0), 0), taken)
+    };
+    assert_eq!(judged(STUCK), (false, 0));
+    // Functions that begin anew after each frame.
+    let forgetful = STUCK
+        .replace("reset-timeout: 10 ms", "reset-timeout: 1 ms")
+        .replace("interval: 500 us", "interval: 2 ms");
+    let (may_be_lost, taken) = judged(&forgetful.replace("interval: 150 us", "interval: 1200 us"));
+    assert!(may_be_lost && taken > 20, "{taken} repeats taken");
 }

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use tautwire_analysis::{Bounds, PlantedFault, bounds_with_fault, losses, stated_failures, taken_twice};
 use tautwire_core::fault;
 use tautwire_generate::{cases, random_policed_replication, random_replication, seeds};
-use tautwire_model::network::{StreamIndex, Traffic};
+use tautwire_model::frer::Repeats;
+use tautwire_model::network::{StreamIndex, TimelineAction, TimelineEvent, Traffic};
 use tautwire_sim::{Observation, Recorder, RecoveryObservation, SimTime};
 use tautwire_units::Duration;
 use tautwire_workbench::{Network, Options, bounds, simulate_with};
@@ -52,6 +53,7 @@ fn faults(network: &Network, all: &Bounds) -> Vec<String> {
             found.extend(silent(network, all, (number, end), arrivals));
         }
     }
+    found.extend(taken_repeats(network, &seen, &twice));
     found.extend(overlooked(network, &seen));
     found
 }
@@ -107,11 +109,18 @@ fn silent(
     {
         return None;
     }
-    let failed = match &network.events[..] {
+    let is_repeated = network.repeats.iter().any(|repeats| repeats.of.index() == number);
+    let failures: Vec<&TimelineEvent> =
+        network.events.iter().filter(|event| is_failure(&event.action)).collect();
+    let failed = match &failures[..] {
         [first, last] => (last.at - first.at).as_ps(),
         [] => 0,
         _ => return None,
     };
+    // A number that is repeated may be the first that a function takes, and shut it for those that come.
+    if is_repeated {
+        return None;
+    }
     let most = failed + 2 * timeouts.sum::<u64>() + 4 * interval.as_ps() + 2 * delay.as_ps();
     let times = arrivals.iter().map(|(_, time)| *time).chain([network.run.duration.as_ps()]);
     let mut before = 0;
@@ -122,6 +131,27 @@ fn silent(
         before = time;
     }
     None
+}
+
+fn is_failure(action: &TimelineAction) -> bool {
+    !matches!(action, TimelineAction::RepeatFrame(..) | TimelineAction::StopRepeating(..))
+}
+
+/// Repeats that came to a listener although the bounds say that none does.
+fn taken_repeats(network: &Network, seen: &Observation, twice: &[Vec<bool>]) -> Vec<String> {
+    let mut found = Vec::new();
+    for repeats in &network.repeats {
+        let (own, of) = (&network.streams[repeats.stream.index()], &network.streams[repeats.of.index()]);
+        for (listener, observed) in own.listeners.iter().zip(&seen.streams[repeats.stream.index()].listeners)
+        {
+            let end =
+                of.listeners.iter().position(|other| other == listener).expect("a listener of the stream");
+            if !twice[repeats.of.index()][end] && observed.delivered > 0 {
+                found.push(format!("{}: {} repeats taken", own.name, observed.delivered));
+            }
+        }
+    }
+    found
 }
 
 /// Latent errors that no test found.
@@ -148,6 +178,7 @@ fn overlooked(network: &Network, seen: &Observation) -> Vec<String> {
 #[test]
 fn copies_keep_to_their_bounds() {
     let (seeds, mut listeners, mut proven) = (seeds(120), 0, 0);
+    let (mut stuck, mut kept) = (0, 0);
     for seed in &seeds {
         let text = random_replication(*seed);
         let network = described(&text);
@@ -156,8 +187,14 @@ fn copies_keep_to_their_bounds() {
         assert!(found.is_empty(), "TAUTWIRE_SEED={seed}: {:#?}\n{text}", &found[..found.len().min(5)]);
         let (of_it, with_bound) = bounded(&all);
         (listeners, proven) = (listeners + of_it, proven + with_bound);
+        let twice = taken_twice(&network, &all);
+        let is_kept = |repeats: &&Repeats| !twice[repeats.of.index()].contains(&true);
+        (stuck, kept) =
+            (stuck + network.repeats.len(), kept + network.repeats.iter().filter(is_kept).count());
     }
     assert!(seeds.len() == 1 || proven * 3 > listeners * 2, "{proven} of {listeners} listeners have a bound");
+    let enough = seeds.len() < 100 || stuck * 10 > seeds.len() && kept * 10 > stuck;
+    assert!(enough, "{stuck} stuck senders, of which functions keep {kept} from all listeners");
 }
 
 #[test]
@@ -191,7 +228,7 @@ fn policed_copies_keep_to_their_bounds() {
 #[test]
 fn faults_of_copies_are_found() {
     for planted in fault::PlantedFault::OF_FRER {
-        let found = (0..cases(400)).find(|seed| {
+        let found = (0..cases(1_200)).find(|seed| {
             let network = described(&random_replication(*seed));
             fault::plant(None);
             let all = bounds(&network);
@@ -206,6 +243,11 @@ fn faults_of_copies_are_found() {
         !faults(&network, &bounds_with_fault(&network, Some(PlantedFault::GapOfCopiesForgotten))).is_empty()
     });
     assert!(found.is_some(), "bounds without the gap of copies");
+    let found = (0..cases(2_000)).find(|seed| {
+        let network = described(&random_replication(*seed));
+        !faults(&network, &bounds_with_fault(&network, Some(PlantedFault::RepeatsForgotten))).is_empty()
+    });
+    assert!(found.is_some(), "bounds without repeats");
     let forgotten = |seed: &u64| {
         let network = described(&random_policed_replication(*seed));
         let all = bounds_with_fault(&network, Some(PlantedFault::MeteredGapForgotten));

@@ -193,6 +193,8 @@ fn is_failure(action: &TimelineAction) -> bool {
     match action {
         TimelineAction::StartStream(_)
         | TimelineAction::StopStream(_)
+        | TimelineAction::RepeatFrame(..)
+        | TimelineAction::StopRepeating(..)
         | TimelineAction::ChangeTraffic(..)
         | TimelineAction::ChangeShaper(..)
         | TimelineAction::ChangeIdleSlope(..)

@@ -163,6 +163,16 @@ static EVENT: Shape = Shape {
             "A synchronisation or compression master sends its frames later than their contents state; a high-integrity master falls silent instead.",
         ),
         key(
+            "repeat-frame",
+            Kind::Object(&REPEAT_FRAME),
+            "A node sends its last frame of a stream with copies again and again (802.1CB, a stuck transmitter), besides those that come.",
+        ),
+        key(
+            "stop-repeating",
+            Kind::Object(&STOP_REPEATING),
+            "A node does not repeat frames of a stream any more.",
+        ),
+        key(
             "change-traffic",
             Kind::Object(&CHANGE_TRAFFIC),
             "The traffic of a stream changes, but not to or from responses; a stream that is reserved in the run may not exceed its reservation unless a switch polices it.",
@@ -204,6 +214,23 @@ static BABBLE: Shape = Shape {
         must("node", Kind::Text, "The master."),
         must("interval", Kind::Duration, "Distance of its frames.").at_least("1 us"),
     ]],
+};
+
+static REPEAT_FRAME: Shape = Shape {
+    name: "a node that repeats a frame",
+    about: "A stuck sender: the last frame of a stream that came to each of its ports for the stream goes into the queue again, with the same sequence number.",
+    keys: &[&[
+        must("node", Kind::Text, "The node: the one that numbers the frames, or one behind it."),
+        must("stream", Kind::Text, "The stream, which has `frer`."),
+        must("interval", Kind::Duration, "Distance of the repeats; the first comes so long after the event.")
+            .at_least("1 us"),
+    ]],
+};
+
+static STOP_REPEATING: Shape = Shape {
+    name: "a node that repeats no more",
+    about: "A node that repeated frames of a stream sends each of them once again.",
+    keys: &[&[must("node", Kind::Text, "The node."), must("stream", Kind::Text, "The stream.")]],
 };
 
 static MISTIME: Shape = Shape {

@@ -3,8 +3,14 @@
 //!
 //! The number of a frame follows from the order in which frames pass the node that numbers them: it is that of the stream less
 //! what was lost before that node, or was made before the node began anew; so no frame carries it through the run. A copy that a
-//! function discards is counted for the listeners behind the way that it would have gone on. Not here: who forwards copies to several
-//! ports (`relay.rs`), the functions themselves (`tautwire_core::frer`).
+//! function discards is counted for the listeners behind the way that it would have gone on. `repeats.rs`: stuck senders. Not here: who
+//! forwards copies to several ports (`relay.rs`), the functions themselves (`tautwire_core::frer`).
+
+mod repeats;
+
+pub(crate) use self::repeats::Repeaters;
+
+use std::collections::BTreeMap;
 
 use tautwire_core::frer::{Discarded, LatentErrorDetection, RecoveryCounters, SequenceRecovery};
 use tautwire_core::gates::GateTime;
@@ -23,6 +29,22 @@ use crate::result::{DropReason, Observation};
 pub struct RecoveryObservation {
     /// In the order of streams, nodes on their ways, and ports.
     pub functions: Vec<FunctionObservation>,
+    /// Frames that nodes repeated, in the order of their first events.
+    pub repeats: Vec<RepeatsObservation>,
+}
+
+/// What was observed of the frames that a node repeats at a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepeatsObservation {
+    /// The stream of the repeats.
+    pub stream: StreamIndex,
+    name: String,
+    /// Repeats that the node sent.
+    pub sent: u64,
+    /// Those that recovery functions discarded.
+    pub discarded: u64,
+    /// Those that listeners took.
+    pub taken: u64,
 }
 
 /// What was observed of a recovery function.
@@ -48,7 +70,11 @@ pub(crate) struct Functions {
     nodes: Vec<bool>,
     /// Per stream its place in `streams`, or [`NONE`].
     of_stream: Vec<u32>,
+    /// Per stream of repeats, its first hop in a run's tables and the hop of the repeated stream for each of its own.
+    repeated: BTreeMap<u32, (u32, Vec<u32>)>,
     streams: Vec<StreamFunctions>,
+    /// Streams of repeats, with their names.
+    repeats: Vec<(StreamIndex, String)>,
 }
 
 struct StreamFunctions {
@@ -136,7 +162,13 @@ impl Functions {
         let mut all = Self {
             nodes: vec![false; network.nodes.len()],
             of_stream: vec![NONE; network.streams.len()],
+            repeated: BTreeMap::new(),
             streams: Vec::new(),
+            repeats: network
+                .repeats
+                .iter()
+                .map(|repeats| (repeats.stream, network.streams[repeats.stream.index()].name.clone()))
+                .collect(),
         };
         let mut first_hop = 0;
         for (number, stream) in network.streams.iter().enumerate() {
@@ -148,6 +180,10 @@ impl Functions {
                 all.nodes[of.generation.index()] |= of.generation != stream.talker;
                 all.of_stream[number] = index(all.streams.len());
                 all.streams.push(of);
+            }
+            if let Some(repeats) = network.repeats.iter().find(|repeats| repeats.stream.index() == number) {
+                all.of_stream[number] = all.of_stream[repeats.of.index()];
+                all.repeated.insert(index(number), (first_hop, repeats.hops.clone()));
             }
             first_hop += index(stream.hops.len());
         }
@@ -191,9 +227,10 @@ impl StreamFunctions {
         }
     }
 
-    fn judge(&mut self, frame: &Arrived<'_>) -> Result<(), DropReason> {
+    /// The result for a frame that has passed a hop of the stream.
+    fn judge(&mut self, frame: &Arrived<'_>, hop: u32) -> Result<(), DropReason> {
         let number = frame.slot.number;
-        let end = self.ends[(frame.slot.hop - self.first_hop) as usize];
+        let end = self.ends[hop as usize];
         if end.generates {
             self.numbers.give(number);
         }
@@ -275,7 +312,14 @@ impl AtReception for Functions {
     fn judge(&mut self, frame: &mut Arrived<'_>) -> Result<(), DropReason> {
         match self.of_stream[frame.slot.stream as usize] {
             NONE => Ok(()),
-            place => self.streams[place as usize].judge(frame),
+            place => {
+                let of = &mut self.streams[place as usize];
+                let hop = match self.repeated.get(&frame.slot.stream) {
+                    Some((first, hops)) => hops[(frame.slot.hop - first) as usize],
+                    None => frame.slot.hop - of.first_hop,
+                };
+                of.judge(frame, hop)
+            }
         }
     }
 
@@ -299,6 +343,8 @@ impl AtReception for Functions {
     fn finish(mut self: Box<Self>, clocks: &dyn Fn(NodeIndex) -> Instant, observation: &mut Observation) {
         let mut seen = RecoveryObservation::default();
         self.streams.iter_mut().for_each(|of| of.finish(clocks, &mut seen));
+        seen.repeats =
+            self.repeats.iter().map(|(stream, name)| repeats::observed(*stream, name, observation)).collect();
         observation.mechanisms.add(seen);
     }
 }
@@ -323,7 +369,7 @@ impl Shown for RecoveryObservation {
             };
             names.into_iter().chain(counts.map(Cell::Number)).chain(latent).collect()
         };
-        vec![Table {
+        let functions = Table {
             name: "recovery",
             title: "Recovery functions",
             about: "Frames of a stream at each recovery function: copies that passed, and why others did not.",
@@ -342,7 +388,9 @@ impl Shown for RecoveryObservation {
                 column("latent_error_resets", "latent error resets"),
             ],
             rows: self.functions.iter().map(row).collect(),
-        }]
+        };
+        let repeated = (!self.repeats.is_empty()).then(|| repeats::table(&self.repeats));
+        std::iter::once(functions).chain(repeated).collect()
     }
 }
 
