@@ -2,6 +2,8 @@
 
 mod admit;
 mod admit_socket;
+#[cfg(target_os = "linux")]
+mod agent;
 mod analyse;
 mod bounds;
 #[cfg(target_os = "linux")]
@@ -13,6 +15,8 @@ mod completions;
 mod diff;
 #[cfg(target_os = "linux")]
 mod live;
+#[cfg(target_os = "linux")]
+mod master;
 mod new;
 mod plan;
 mod report;
@@ -21,6 +25,8 @@ mod schedule;
 mod schedule_gates;
 mod schema;
 mod study;
+#[cfg(target_os = "linux")]
+mod test_channel;
 mod tune;
 
 use std::io;
@@ -64,6 +70,14 @@ pub(crate) enum Command {
     #[cfg(target_os = "linux")]
     #[command(after_help = bridge::HELP)]
     Bridge(bridge::Bridge),
+    /// Run a node on interfaces of this machine for a master
+    #[cfg(target_os = "linux")]
+    #[command(after_help = agent::HELP)]
+    Agent(agent::Agent),
+    /// Run the network by agents, next to bounds and simulation
+    #[cfg(target_os = "linux")]
+    #[command(after_help = master::HELP)]
+    Master(master::Master),
     /// Find delays, losses and order of a real network in captures of it, next to bounds and simulation
     #[command(after_help = analyse::HELP)]
     Analyse(analyse::Analyse),
@@ -108,6 +122,10 @@ pub(crate) fn run(command: &Command) -> Exit {
         Command::Live(arguments) => live::run(arguments),
         #[cfg(target_os = "linux")]
         Command::Bridge(arguments) => bridge::run(arguments),
+        #[cfg(target_os = "linux")]
+        Command::Agent(arguments) => agent::run(arguments),
+        #[cfg(target_os = "linux")]
+        Command::Master(arguments) => master::run(arguments),
         Command::Analyse(arguments) => analyse::run(arguments),
         Command::Admit(arguments) => admit::run(arguments),
         Command::Schedule(arguments) => schedule::run(arguments),

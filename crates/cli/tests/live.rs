@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use common::{Ended, command, folder, root, tautwire};
@@ -164,6 +164,12 @@ run: {duration: 10 ms}
 
 /// A pair of interfaces between the bridge's namespace and one of a station, whose socket it gives.
 fn station(bridge: &Namespace, name: &str, number: u8) -> PacketSocket {
+    // The socket keeps the namespace.
+    attached(bridge, name, number).inside(|| PacketSocket::open("e0")).unwrap()
+}
+
+/// The same; it gives the namespace.
+fn attached(bridge: &Namespace, name: &str, number: u8) -> Namespace {
     let own = Namespace::new().unwrap();
     let end = |namespace, name: &str, last| End {
         namespace,
@@ -172,8 +178,7 @@ fn station(bridge: &Namespace, name: &str, number: u8) -> PacketSocket {
         mtu: 1504,
     };
     add_pair(&end(bridge, name, 0x10 + number), &end(&own, "e0", number)).unwrap();
-    // The socket keeps the namespace.
-    own.inside(|| PacketSocket::open("e0")).unwrap()
+    own
 }
 
 /// The next frame that a station receives.
@@ -212,6 +217,41 @@ fn frame(destination: [u8; 6], source: u8, tag: u16, mark: u8) -> Vec<u8> {
     frame
 }
 
+type Lines = std::io::Lines<BufReader<std::process::ChildStderr>>;
+
+/// Starts a command in a namespace, and reads what it says up to a line with `until`; what it says later follows.
+fn started(
+    within: &Namespace,
+    folder: &Path,
+    arguments: &[&str],
+    until: &str,
+) -> (Child, Vec<String>, Lines) {
+    let mut started = command(folder, arguments);
+    started.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = within.inside(|| started.spawn()).unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let words = said(&mut lines, until);
+    (child, words, lines)
+}
+
+/// The lines before one with `until`.
+fn said(lines: &mut Lines, until: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for line in lines {
+        let line = line.unwrap();
+        if line.contains(until) {
+            return words;
+        }
+        words.push(line);
+    }
+    panic!("it ended without `{until}`: {words:?}");
+}
+
+/// Ends a process as a service manager does.
+fn terminate(child: &Child) {
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+}
+
 #[test]
 fn a_bridge_forwards_between_interfaces_until_it_is_stopped() {
     let folder = folder("bridge");
@@ -223,12 +263,7 @@ fn a_bridge_forwards_between_interfaces_until_it_is_stopped() {
     fs::write(folder.join("net.yaml"), BRIDGED).unwrap();
     let arguments =
         ["bridge", "net.yaml", "--node", "s", "--ordinary-priority", "--status", "status", "--json"];
-    let mut started = command(&folder, &arguments);
-    started.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = bridge.inside(|| started.spawn()).unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let words: Vec<String> =
-        lines.by_ref().map(Result::unwrap).take_while(|line| !line.contains("forwards")).collect();
+    let (mut child, words, lines) = started(&bridge, &folder, &arguments, "forwards");
     assert!(
         words.iter().any(|line| line.contains("port p1 on left: 100 Mbit/s paced on 10 Gbit/s")),
         "{words:?}"
@@ -250,9 +285,8 @@ fn a_bridge_forwards_between_interfaces_until_it_is_stopped() {
     assert_eq!(received(&left, clock), broadcast);
     assert!(left.send(&to(frame([1, 0x80, 0xc2, 0, 0, 0x0e], 1, 0, 3))).unwrap());
     assert!(left.send(&broadcast).unwrap());
-    // It stops by a signal, as a service manager sends it.
     std::thread::sleep(Duration::from_millis(300));
-    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    terminate(&child);
     let mut stdout = String::new();
     child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0), "{:?}", lines.collect::<Vec<_>>());
@@ -324,4 +358,96 @@ fn what_a_bridge_lacks_is_one_clear_word() {
         assert_eq!((code, stderr.contains(words)), (3, true), "{stderr}");
     }
     assert_eq!(ended("net.yaml").0, 0);
+}
+
+/// The bridge and two stations by agents: as in a live run. Without an agent of the bridge, which runs by itself, the stations alone are
+/// observed. Master and agents outlive each other.
+#[test]
+fn agents_run_for_a_master_and_outlive_it() {
+    let folder = folder("agents");
+    let Ok(bridge) = Namespace::new() else {
+        std::io::stderr().write_all(b"SKIPPED: a network namespace cannot be made\n").unwrap();
+        return;
+    };
+    let stations = [attached(&bridge, "left", 1), attached(&bridge, "right", 2)];
+    let net = BRIDGED
+        .replace("a: {type: end-station}", "a: {type: end-station, ports: {p1: {interface: e0}}}")
+        .replace("x: {type: end-station}", "x: {type: end-station, ports: {p1: {interface: e0}}}")
+        .replace("duration: 10 ms", "duration: 100 ms");
+    fs::write(folder.join("net.yaml"), net).unwrap();
+    let start = |within: &Namespace, socket: &str| {
+        let arguments = ["agent", "--listen", socket, "--ordinary-priority"];
+        started(within, &folder, &arguments, "waits for a master")
+    };
+    let mut agents: Vec<_> = [("a.sock", &stations[0]), ("x.sock", &stations[1]), ("s.sock", &bridge)]
+        .map(|(socket, within)| start(within, socket))
+        .into();
+    let master = |others: &[&str]| {
+        let all = ["master", "net.yaml", "--agent", "a=a.sock", "--agent", "x=x.sock"];
+        tautwire(&folder, &[&all[..], others].concat())
+    };
+    // All three by agents.
+    let ended = master(&["--agent", "s=s.sock", "--json", "--out", "run"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let shown: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let row = &shown["rows"][0];
+    assert_eq!((&row["created"], &row["lost"]), (&101.into(), &0.into()), "{row}");
+    assert!(row["measured_p50_ps"].as_u64().unwrap() > 10_000_000, "{row}");
+    assert_eq!(fs::read_to_string(folder.join("run/live.json")).unwrap(), ended.stdout);
+    assert_eq!(tautwire(&folder, &["report", "run"]).code, 0);
+    // A master that is killed in its run: the agents give it up and take the next.
+    let all = ["master", "net.yaml", "--agent", "a=a.sock", "--agent", "x=x.sock", "--agent", "s=s.sock"];
+    let long = [&all[..], &["--duration", "100s", "--out", "killed"]].concat();
+    let own = |child: &Child| PathBuf::from(format!("/proc/{}", child.id()));
+    let mut child = command(&folder, &long).stderr(Stdio::null()).spawn().unwrap();
+    for (_, _, lines) in &mut agents {
+        said(lines, "runs `");
+        said(lines, "runs `");
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    for (_, _, lines) in &mut agents {
+        said(lines, "the run is given up");
+    }
+    assert!(!folder.join("killed").exists());
+    // An agent that is killed in a run ends it; the others take the next.
+    let mut child = command(&folder, &long).stderr(Stdio::piped()).spawn().unwrap();
+    for (_, _, lines) in &mut agents {
+        said(lines, "runs `");
+    }
+    let (mut gone, _, _) = agents.pop().unwrap();
+    gone.kill().unwrap();
+    gone.wait().unwrap();
+    let mut stderr = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(3), "{stderr}");
+    assert!(stderr.contains("the agent of `s` "), "{stderr}");
+    assert!(!folder.join("killed").exists() && !own(&gone).exists());
+    for (_, _, lines) in &mut agents {
+        said(lines, "the run is given up");
+    }
+    // The bridge by itself: what it does is not observed.
+    let arguments = ["bridge", "net.yaml", "--node", "s", "--ordinary-priority"];
+    let (mut by_itself, _, _) = started(&bridge, &folder, &arguments, "forwards");
+    let ended = master(&["--json", "--out", "stations"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let shown: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!((&shown["rows"][0]["created"], &shown["rows"][0]["lost"]), (&101.into(), &0.into()));
+    assert!(ended.stdout.contains("without an agent, and not observed: `s`"), "{}", ended.stdout);
+    // Those that are stopped leave no socket.
+    for (mut agent, _, _) in agents {
+        terminate(&agent);
+        assert_eq!(agent.wait().unwrap().code(), Some(0));
+    }
+    assert!(!folder.join("a.sock").exists() && !folder.join("x.sock").exists());
+    terminate(&by_itself);
+    by_itself.wait().unwrap();
+    let ended = master(&[]);
+    assert_eq!((ended.code, ended.stderr.contains("the agent of `a` does not answer on a.sock")), (3, true));
+    let one = ["master", "net.yaml", "--agent", "a=a.sock", "--agent", "a=b.sock", "--agent", "y=b.sock"];
+    let ended = tautwire(&folder, &one);
+    assert_eq!(ended.code, 2);
+    for words in ["`a` has two agents", "there is no node `y`", "`x` talks or listens, and has no agent"] {
+        assert!(ended.stderr.contains(words), "{words}: {}", ended.stderr);
+    }
 }

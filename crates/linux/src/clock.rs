@@ -26,6 +26,12 @@ impl Clock {
         Self { start: read(libc::CLOCK_MONOTONIC) + later, ahead }
     }
 
+    /// A clock that reads zero when [`monotonic`] reads `start`.
+    #[must_use]
+    pub fn starting_at(start: u64) -> Self {
+        Self { start, ..Self::starting_in(0) }
+    }
+
     /// Nanoseconds since the start; zero before it.
     #[inline]
     #[must_use]
@@ -38,6 +44,12 @@ impl Clock {
     pub const fn of_stamp(self, system: u64) -> u64 {
         system.saturating_sub(self.ahead).saturating_sub(self.start)
     }
+}
+
+/// A reading of the clock that is never set and that all processes of a machine have in common, in nanoseconds.
+#[must_use]
+pub fn monotonic() -> u64 {
+    read(libc::CLOCK_MONOTONIC)
 }
 
 /// A reading of a clock of the kernel in nanoseconds.

@@ -14,7 +14,7 @@ mod priority;
 mod route;
 mod wait;
 
-pub use clock::{Clock, clock_read_cost};
+pub use clock::{Clock, clock_read_cost, monotonic};
 pub use namespace::{Namespace, why_no_namespaces};
 pub use offload::{Properties, Settled, restore_offloads, settle_offloads};
 pub use packet::{FramePort, PacketSocket, Received};

@@ -93,6 +93,14 @@ impl PacketSocket {
         Ok(socket)
     }
 
+    /// The same socket by another descriptor.
+    ///
+    /// # Errors
+    /// If the process may have no further descriptor.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self { socket: self.socket.try_clone()? })
+    }
+
     fn bind(&self, index: libc::c_int) -> io::Result<()> {
         // SAFETY: an address is plain octets; the pointer and the length are those of `address`, which outlives the call.
         unsafe {

@@ -12,7 +12,7 @@ use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, NodeKind, PortIndex, StreamIndex};
 use tautwire_observe::{DelayParts, Histogram, Moments};
 use tautwire_sim::DropReason;
-use tautwire_units::{BitRate, Bits, Duration, Instant};
+use tautwire_units::{BitRate, Duration, Instant};
 use tautwire_wire::{MacAddress, VlanId, VlanTag};
 
 use crate::bridge_status::{BridgeStatus, ClassStatus, Drops, PortStatus, StreamStatus};
@@ -335,9 +335,7 @@ impl<'n> Bridge<'n> {
     }
 
     fn select(&mut self, port: usize) {
-        let rate = self.rates[port];
-        let lead = |octets| rate.map_or(Duration::ZERO, |rate| rate.duration_ceil(Bits::new(octets * 8)));
-        let _: Option<(u32, DelayParts)> = self.plane.select(port, lead);
+        let _: Option<(u32, DelayParts)> = self.plane.select(port, self.rates[port]);
     }
 
     fn lose(&mut self, place: u32, port: usize, class: Option<u8>, reason: &'static str) {

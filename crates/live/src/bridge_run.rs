@@ -43,11 +43,18 @@ pub struct BridgeSettings<'s> {
 }
 
 /// An interface, with its offloads as they were.
-struct Interface {
+pub(crate) struct Interface {
     name: String,
     socket: PacketSocket,
     were: Settled,
-    rate: Option<BitRate>,
+    pub(crate) rate: Option<BitRate>,
+}
+
+impl Interface {
+    /// Its socket once more.
+    pub(crate) fn another(&self) -> io::Result<PacketSocket> {
+        self.socket.try_clone()
+    }
 }
 
 impl Drop for Interface {
@@ -73,11 +80,10 @@ pub fn run_bridge(
         return Err(Cannot::Refused(refusals));
     }
     let plan = Plan::new(network);
-    let ports = network.nodes[node.index()].ports.clone().map(PortIndex);
-    let connected = ports.filter(|port| network.ports[port.index()].links.is_some());
     let mut words = Vec::new();
-    let interfaces =
-        connected.map(|port| interface(network, port, &mut words)).collect::<Result<Vec<_>, Cannot>>()?;
+    let interfaces = connected(network, node)
+        .map(|port| interface(network, port, &mut words))
+        .collect::<Result<Vec<_>, Cannot>>()?;
     let rates = interfaces.iter().map(|interface| interface.rate).collect();
     let mut bridge = Bridge::new(network, &plan, node, rates);
     let (wanted, given) = (AtomicBool::new(false), Mutex::new(None));
@@ -119,24 +125,34 @@ pub fn run_bridge(
 /// What the description asks for in vain: of a live network, or an interface for each port.
 fn refusals(network: &Network, node: NodeIndex) -> Vec<String> {
     let mut found = support::refusals(network);
-    let name = &network.nodes[node.index()].name;
     if network.device(node).is_none() {
-        found.push(format!("`{name}` is an end station, and no bridge"));
+        found.push(format!("`{}` is an end station, and no bridge", network.nodes[node.index()].name));
     }
-    for port in network.nodes[node.index()].ports.clone().map(PortIndex) {
-        let port = &network.ports[port.index()];
-        if port.links.is_some() && port.interface.is_none() {
-            found.push(format!(
-                "port `{0}` of `{name}` has no `interface`: give it one under `ports`",
-                port.name
-            ));
-        }
-    }
+    found.extend(without_interfaces(network, node));
     found
 }
 
+/// The connected ports of a node, in order.
+pub(crate) fn connected(network: &Network, node: NodeIndex) -> impl Iterator<Item = PortIndex> {
+    let ports = network.nodes[node.index()].ports.clone().map(PortIndex);
+    ports.filter(|port| network.ports[port.index()].links.is_some())
+}
+
+/// A sentence for each connected port without an interface.
+pub(crate) fn without_interfaces(network: &Network, node: NodeIndex) -> impl Iterator<Item = String> {
+    let bare = connected(network, node).filter(|port| network.ports[port.index()].interface.is_none());
+    bare.map(move |port| {
+        let (node, port) = (&network.nodes[node.index()].name, &network.ports[port.index()].name);
+        format!("port `{port}` of `{node}` has no `interface`: give it one under `ports`")
+    })
+}
+
 /// The interface of a port, if it can carry what the description asks of it; and words on it.
-fn interface(network: &Network, port: PortIndex, words: &mut Vec<String>) -> Result<Interface, Cannot> {
+pub(crate) fn interface(
+    network: &Network,
+    port: PortIndex,
+    words: &mut Vec<String>,
+) -> Result<Interface, Cannot> {
     let described = &network.ports[port.index()];
     let name = described.interface.clone().unwrap_or_default();
     let link = &network.links[described.links.map_or(0, |links| links.egress.index())];

@@ -14,20 +14,35 @@ struct Listener {
     seen: ListenerObservation,
     last: Option<Instant>,
     /// The greatest number that came, and one.
-    next: u32,
-    /// Numbers below it that have not come.
-    missing: std::collections::BTreeSet<u32>,
+    next: u64,
+    /// Numbers below it that have not come: spans, from the first to the one behind the last. A frame adds at most one.
+    missing: BTreeMap<u64, u64>,
+}
+
+impl Listener {
+    /// Whether a number below the greatest has not come yet; it has now.
+    fn was_missing(&mut self, number: u64) -> bool {
+        let span = self.missing.range(..=number).next_back().map(|(first, end)| (*first, *end));
+        let Some((first, end)) = span.filter(|(_, end)| number < *end) else { return false };
+        self.missing.remove(&first);
+        for (first, end) in [(first, number), (number + 1, end)] {
+            if first < end {
+                self.missing.insert(first, end);
+            }
+        }
+        true
+    }
 }
 
 /// The counts of one node.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) created: BTreeMap<u32, u64>,
-    replicated: BTreeMap<u32, u64>,
-    consumed: BTreeMap<u32, u64>,
+    pub(crate) replicated: BTreeMap<u32, u64>,
+    pub(crate) consumed: BTreeMap<u32, u64>,
     /// By stream, hop and reason.
-    dropped: BTreeMap<(u32, u32, DropReason), u64>,
-    hops: BTreeMap<(u32, u32), HopObservation>,
+    pub(crate) dropped: BTreeMap<(u32, u32, DropReason), u64>,
+    pub(crate) hops: BTreeMap<(u32, u32), HopObservation>,
     listeners: BTreeMap<(u32, u32), Listener>,
     /// Frames that came and are none of the description's.
     pub(crate) foreign: u64,
@@ -41,6 +56,8 @@ pub(crate) struct Counters {
     pub(crate) transmissions: u64,
     /// Octets from destination address to FCS that were sent.
     pub(crate) octets: u64,
+    /// What listeners received, each frame with its listener and the instant, if it is to be kept.
+    pub(crate) receptions: Option<Vec<(LiveMessage, u32, Instant)>>,
 }
 
 impl Counters {
@@ -76,6 +93,9 @@ impl Counters {
 
     /// A listener received a frame.
     pub(crate) fn received(&mut self, network: &Network, message: &LiveMessage, listener: u32, now: Instant) {
+        if let Some(receptions) = &mut self.receptions {
+            receptions.push((*message, listener, now));
+        }
         let stream = &network.streams[message.stream as usize];
         let own = self.listeners.entry((message.stream, listener)).or_insert_with(|| Listener {
             seen: ListenerObservation {
@@ -85,10 +105,13 @@ impl Counters {
             },
             ..Listener::default()
         });
-        if message.number >= own.next {
-            own.missing.extend(own.next..message.number);
-            own.next = message.number + 1;
-        } else if own.missing.remove(&message.number) {
+        let number = u64::from(message.number);
+        if number >= own.next {
+            if number > own.next {
+                own.missing.insert(own.next, number);
+            }
+            own.next = number + 1;
+        } else if own.was_missing(number) {
             self.out_of_order += 1;
         } else {
             self.duplicates += 1;
@@ -142,12 +165,13 @@ impl Counters {
     }
 
     /// The observation of a stream; `in_flight`: copies in nodes at the end, by hop. A copy of which nothing is known was lost between two
-    /// nodes: in the socket of the receiving one.
+    /// nodes, for the reason `between`.
     pub(crate) fn stream(
         &self,
         network: &Network,
         number: u32,
         in_flight: &BTreeMap<u32, u64>,
+        between: DropReason,
     ) -> StreamObservation {
         let stream = &network.streams[number as usize];
         let count = |of: &BTreeMap<u32, u64>| of.get(&number).copied().unwrap_or(0);
@@ -169,7 +193,7 @@ impl Counters {
             seen.dropped = by_reason(dropped);
             let known =
                 seen.delivered + seen.in_flight + seen.dropped.iter().map(|(_, count)| count).sum::<u64>();
-            let unknown = (DropReason::SocketBufferFull, created.saturating_sub(known));
+            let unknown = (between, created.saturating_sub(known));
             seen.dropped = by_reason(seen.dropped.iter().copied().chain([unknown]));
             listeners.push(seen);
         }
@@ -177,7 +201,7 @@ impl Counters {
         let in_flight = in_flight.values().sum();
         let dropped: Vec<_> = own().map(|((.., reason), count)| (*reason, *count)).collect();
         let known = delivered + consumed + in_flight + dropped.iter().map(|(_, count)| count).sum::<u64>();
-        let unknown = (DropReason::SocketBufferFull, (created + replicated).saturating_sub(known));
+        let unknown = (between, (created + replicated).saturating_sub(known));
         let hops = (0..stream.hops.len()).map(|hop| u32::try_from(hop).expect("hops are counted in u32"));
         StreamObservation {
             created,

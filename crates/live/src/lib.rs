@@ -10,6 +10,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod agent;
 mod bridge;
 mod bridge_run;
 mod bridge_status;
@@ -20,14 +21,17 @@ mod message;
 mod node;
 mod plan;
 mod plane;
+mod record;
 mod run;
 mod support;
 mod worker;
 
+pub use agent::{Go, Progress, gathered, run_node};
 pub use bridge_run::{BridgeSettings, run_bridge};
 pub use bridge_status::{BridgeStatus, ClassStatus, Drops, PortStatus, StreamStatus};
 pub use floor::{Floor, Spread};
+pub use record::NodeRecord;
 pub use run::{Cannot, LiveRun, Settings, run};
 pub use support::{differences, refusals};
-pub use tautwire_linux::Priority;
+pub use tautwire_linux::{Priority, monotonic};
 pub use worker::ReceivedFrame;

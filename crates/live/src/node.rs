@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex, frame_length};
 use tautwire_sim::{Creations, DropReason, PortObservation};
-use tautwire_units::{Bytes, Duration, Instant};
+use tautwire_units::{BitRate, Bytes, Duration, Instant};
 use tautwire_wire::{EtherType, EthernetHeader, LiveMessage};
 
 use crate::counters::Counters;
@@ -38,6 +38,8 @@ pub(crate) struct Node<'n> {
     schedulers: Schedulers,
     sources: BTreeMap<u32, (Creations, u32)>,
     frame: Vec<u8>,
+    /// Rates of the interfaces of its ports, if its cables are real: see `Plane::select`.
+    rates: Vec<Option<BitRate>>,
     pub(crate) counters: Counters,
 }
 
@@ -51,10 +53,18 @@ impl<'n> Node<'n> {
             schedulers: Schedulers::new(network, node),
             sources: BTreeMap::new(),
             frame: Vec::new(),
+            rates: Vec::new(),
             counters: Counters::default(),
         };
         made.add_sources(node, seed);
         made
+    }
+
+    /// The same on real cables; `rates` are those of the interfaces of its connected ports.
+    pub(crate) fn on_cables(mut self, rates: Vec<Option<BitRate>>) -> Self {
+        self.plane.ports.iter_mut().for_each(|port| port.propagation = Duration::ZERO);
+        self.rates = rates;
+        self
     }
 
     fn add_sources(&mut self, node: NodeIndex, seed: u64) {
@@ -257,7 +267,8 @@ impl<'n> Node<'n> {
 
     /// A port selects.
     fn select(&mut self, number: usize) {
-        if let Some((place, parts)) = self.plane.select(number, |_| Duration::ZERO) {
+        let rate = self.rates.get(number).copied().flatten();
+        if let Some((place, parts)) = self.plane.select(number, rate) {
             let slot = self.plane.slab.get(place);
             let is_counted = Duration::from_ns(slot.message.created) >= self.network.run.warm_up;
             self.counters.passed((slot.message.stream, slot.hop), &parts, is_counted);

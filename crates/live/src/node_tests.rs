@@ -1,6 +1,7 @@
 //! Nodes in virtual time, without sockets: delays as in the simulator, and what is counted of frames that are not as sent.
 
 use super::*;
+use crate::record::NodeRecord;
 use tautwire_observe::Moments;
 use tautwire_sim::{Observation, StreamObservation};
 
@@ -77,7 +78,14 @@ impl<'n> Together<'n> {
         let none = BTreeMap::new();
         let streams = (0..self.network.streams.len())
             .map(|stream| StreamIndex::at(stream).0)
-            .map(|stream| counters.stream(self.network, stream, in_flight.get(&stream).unwrap_or(&none)))
+            .map(|stream| {
+                counters.stream(
+                    self.network,
+                    stream,
+                    in_flight.get(&stream).unwrap_or(&none),
+                    DropReason::SocketBufferFull,
+                )
+            })
             .collect();
         (counters, streams, ports)
     }
@@ -198,7 +206,7 @@ impl<'n> Taken<'n> {
     fn listener(&self, frames: &[&[u8]]) -> (StreamObservation, Counters) {
         let (mut node, _) = self.at(2, frames);
         node.counters.created.insert(0, 5);
-        (node.counters.stream(self.network, 0, &BTreeMap::new()), node.counters)
+        (node.counters.stream(self.network, 0, &BTreeMap::new(), DropReason::SocketBufferFull), node.counters)
     }
 }
 
@@ -313,4 +321,47 @@ fn a_late_call_changes_no_decision() {
     let (late, much) = order(Duration::from_us(777));
     assert!(little < Duration::from_us(1) && much > Duration::from_us(500), "{little} {much}");
     assert!(late.len() > 50 && early.starts_with(&late), "{} of {}", late.len(), early.len());
+}
+
+/// What is read of a node's words is counted as in the node.
+#[test]
+fn a_record_is_read_as_it_was_written_or_not_at_all() {
+    let network = without_chance(scenario("shaped-line.yaml"));
+    let plan = Plan::new(&network);
+    let mut together = Together::new(&network, &plan);
+    together.nodes.iter_mut().for_each(|node| node.counters.receptions = Some(Vec::new()));
+    together.run_until(Instant::ZERO + Duration::from_ms(20));
+    let (mut first, mut second) = (Counters::default(), Counters::default());
+    for (number, node) in together.nodes.into_iter().enumerate() {
+        let record = NodeRecord {
+            ports: node.port_observations().collect(),
+            in_flight: node.in_flight().collect(),
+            socket_lost: 3,
+            counters: node.counters,
+        };
+        let (index, words) = (NodeIndex::at(number), record.words());
+        let read = NodeRecord::read(&words, &network, index).expect("as it was written");
+        assert_eq!((&read.ports, &read.in_flight, read.socket_lost), (&record.ports, &record.in_flight, 3));
+        // Neither a part of it, nor more, nor that of a node elsewhere, nor one with a great number, which may be one that it could be.
+        for end in 0..words.len().min(400) {
+            assert!(NodeRecord::read(&words[..end], &network, index).is_none(), "{end} words");
+        }
+        assert!(NodeRecord::read(&[&words[..], &[0]].concat(), &network, index).is_none());
+        let other = NodeIndex::at((number + 1) % network.nodes.len());
+        assert!(NodeRecord::read(&words, &network, other).is_none());
+        for place in 0..words.len().min(400) {
+            let mut changed = words.clone();
+            changed[place] = u64::MAX;
+            let _ = NodeRecord::read(&changed, &network, index);
+        }
+        first.merge(record.counters);
+        second.merge(read.counters);
+    }
+    let none = BTreeMap::new();
+    for stream in (0..network.streams.len()).map(|stream| StreamIndex::at(stream).0) {
+        let [first, second] =
+            [&first, &second].map(|own| own.stream(&network, stream, &none, DropReason::Unknown));
+        assert!(first.delivered > 0 && first == second, "{first:?} {second:?}");
+    }
+    assert_eq!((first.lateness, first.transmissions), (second.lateness, second.transmissions));
 }

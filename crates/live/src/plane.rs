@@ -13,7 +13,7 @@ use tautwire_model::network::{
     Delay, NodeIndex, NodeKind, PortIndex, SchedulerIndex, ShaperSettings, StagePosition, StreamIndex,
 };
 use tautwire_observe::DelayParts;
-use tautwire_units::{Bytes, Duration, Instant};
+use tautwire_units::{BitRate, Bits, Bytes, Duration, Instant};
 
 use crate::frames::{Handle, Slab};
 
@@ -114,13 +114,9 @@ impl<E: Ord + Copy, M: Copy> Plane<E, M> {
         lost
     }
 
-    /// A port selects: the frame that it sends, and the parts of its delay. It leaves the node earlier by what its interface takes for it:
-    /// `lead`, of a number of octets.
-    pub(crate) fn select(
-        &mut self,
-        number: usize,
-        lead: impl Fn(u64) -> Duration,
-    ) -> Option<(u32, DelayParts)> {
+    /// A port selects: the frame that it sends, and the parts of its delay. It leaves the node earlier by what its interface takes for it
+    /// at `rate`, so that its last bit leaves as described; if that is none, it takes no time.
+    pub(crate) fn select(&mut self, number: usize, rate: Option<BitRate>) -> Option<(u32, DelayParts)> {
         let now = self.now;
         let port = &mut self.ports[number];
         match port.egress.select(now) {
@@ -129,7 +125,9 @@ impl<E: Ord + Copy, M: Copy> Plane<E, M> {
                 port.wake = (!port.egress.is_empty()).then_some(end);
                 let last = Instant::from_ps(end.as_ps() - port.gap.as_ps());
                 let received = last + port.propagation;
-                let lead = lead(frame.octets.into()).min(received.saturating_since(now));
+                let bits = Bits::new(u64::from(frame.octets) * 8);
+                let lead = rate.map_or(Duration::ZERO, |rate| rate.duration_ceil(bits));
+                let lead = lead.min(received.saturating_since(now));
                 port.line.push_back((Instant::from_ps(received.as_ps() - lead.as_ps()), frame.slot));
                 let slot = self.slab.get(frame.slot);
                 let waited = now.saturating_since(slot.queued);

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 
-use tautwire_linux::{Clock, End, FramePort, Namespace, PacketSocket, Priority, add_pair, settle_offloads};
+use tautwire_linux::{Clock, End, Namespace, PacketSocket, Priority, add_pair, settle_offloads};
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
-use tautwire_sim::{Observation, PortObservation};
+use tautwire_sim::{DropReason, Observation, PortObservation};
 use tautwire_wire::EthernetHeader;
 
 use crate::counters::Counters;
@@ -15,6 +15,7 @@ use crate::floor::{self, Floor, Spread};
 use crate::message::PROBE;
 use crate::node::Node;
 use crate::plan::Plan;
+use crate::record::NodeRecord;
 use crate::support;
 use crate::worker::{Capture, ReceivedFrame, Shared, Station, Turn, work};
 
@@ -235,34 +236,47 @@ fn go(network: &Network, settings: Settings, groups: &mut [Vec<Station<'_>>]) ->
     })
 }
 
-/// The observation of all nodes.
+/// What each node has, and the observation of all.
 fn collect(network: &Network, groups: Vec<Vec<Station<'_>>>, floor: Floor) -> io::Result<LiveRun> {
-    let mut counters = Counters::default();
-    let mut ports = vec![PortObservation::default(); network.ports.len()];
-    let mut in_flight: BTreeMap<u32, BTreeMap<u32, u64>> = BTreeMap::new();
     let (mut received, mut not_kept) = (Vec::new(), 0);
-    let mut socket_lost = 0;
-    for station in groups.into_iter().flatten() {
-        for (stream, hop) in station.node.in_flight() {
-            *in_flight.entry(stream).or_default().entry(hop).or_default() += 1;
-        }
-        for (port, seen) in station.node.port_observations() {
-            ports[port.index()] = seen;
-        }
-        for (_, socket) in &station.ports {
-            socket_lost += socket.lost()?;
-        }
-        counters.merge(station.node.counters);
-        if let Some(mut capture) = station.capture {
+    let mut records = Vec::new();
+    for mut station in groups.into_iter().flatten() {
+        if let Some(capture) = &mut station.capture {
             received.append(&mut capture.frames);
             not_kept += capture.left_out;
         }
+        records.push(NodeRecord::of(station)?);
     }
     received.sort_by_key(|frame: &ReceivedFrame| frame.at);
+    let run = observed(network, records, floor, DropReason::SocketBufferFull);
+    Ok(LiveRun { received, not_kept, ..run })
+}
+
+/// The observation of nodes; `between`: why a frame is lost of which none of them knows anything.
+pub(crate) fn observed(
+    network: &Network,
+    records: Vec<NodeRecord>,
+    floor: Floor,
+    between: DropReason,
+) -> LiveRun {
+    let mut counters = Counters::default();
+    let mut ports = vec![PortObservation::default(); network.ports.len()];
+    let mut in_flight: BTreeMap<u32, BTreeMap<u32, u64>> = BTreeMap::new();
+    let mut socket_lost = 0;
+    for record in records {
+        for (stream, hop) in record.in_flight {
+            *in_flight.entry(stream).or_default().entry(hop).or_default() += 1;
+        }
+        for (port, seen) in record.ports {
+            ports[port.index()] = seen;
+        }
+        socket_lost += record.socket_lost;
+        counters.merge(record.counters);
+    }
     let none = BTreeMap::new();
     let streams = (0..network.streams.len()).map(|number| {
         let number = StreamIndex::at(number).0;
-        counters.stream(network, number, in_flight.get(&number).unwrap_or(&none))
+        counters.stream(network, number, in_flight.get(&number).unwrap_or(&none), between)
     });
     let observation = Observation {
         seed: network.run.seed,
@@ -272,7 +286,7 @@ fn collect(network: &Network, groups: Vec<Vec<Station<'_>>>, floor: Floor) -> io
         ports,
         ..Observation::default()
     };
-    Ok(LiveRun {
+    LiveRun {
         observation,
         floor,
         lateness: Spread::of(&counters.lateness, counters.lateness_max),
@@ -280,7 +294,7 @@ fn collect(network: &Network, groups: Vec<Vec<Station<'_>>>, floor: Floor) -> io
         duplicates: counters.duplicates,
         foreign: counters.foreign,
         socket_lost,
-        received,
-        not_kept,
-    })
+        received: Vec::new(),
+        not_kept: 0,
+    }
 }

@@ -58,11 +58,14 @@ impl Capture {
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     /// Threads whose nodes have nothing to do any more.
-    done: AtomicUsize,
+    pub(crate) done: AtomicUsize,
     /// Frames that were sent less those that were received: what is between two nodes, and what was lost there.
-    between: AtomicI64,
+    pub(crate) between: AtomicI64,
     /// A thread failed.
-    failed: AtomicBool,
+    pub(crate) failed: AtomicBool,
+    /// Whether others state when it is over, for there are nodes in other processes; and whether they have.
+    pub(crate) is_part: bool,
+    pub(crate) over: AtomicBool,
 }
 
 /// How a thread is run.
@@ -141,8 +144,12 @@ fn go_on(stations: &mut [Station<'_>], turn: Turn, shared: &Shared) -> io::Resul
             shared.done.fetch_add(one, Ordering::Relaxed);
         }
         let all_done = shared.done.load(Ordering::Relaxed) == turn.threads;
-        let is_over = all_done && shared.between.load(Ordering::Relaxed) == 0;
-        if is_over || shared.failed.load(Ordering::Relaxed) || now >= turn.end + DRAIN_MAX {
+        let is_over = if shared.is_part {
+            shared.over.load(Ordering::Relaxed)
+        } else {
+            all_done && shared.between.load(Ordering::Relaxed) == 0 || now >= turn.end + DRAIN_MAX
+        };
+        if is_over || shared.failed.load(Ordering::Relaxed) {
             return Ok(());
         }
         waiter.wait(turn.clock, next.min(now + LOOK))?;

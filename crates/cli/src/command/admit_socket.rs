@@ -104,7 +104,7 @@ impl Channel for Clients {
 }
 
 /// The socket, in the place of one that a killed process left. Nothing else is ever taken away.
-fn bind(socket: &Path) -> io::Result<UnixListener> {
+pub(super) fn bind(socket: &Path) -> io::Result<UnixListener> {
     let taken = |what: &str| io::Error::new(ErrorKind::AlreadyExists, what.to_owned());
     let listener = match std::fs::symlink_metadata(socket) {
         Err(error) if error.kind() == ErrorKind::NotFound => UnixListener::bind(socket)?,

@@ -7,7 +7,7 @@ use clap::Args;
 use tautwire_live::{Cannot, LiveRun, Settings, Spread};
 use tautwire_workbench::live::{LiveSummary, MachineSummary, SpreadSummary};
 use tautwire_workbench::table::TableOptions;
-use tautwire_workbench::{Duration, Network, Options, PcapngWriter, RunFolder, RunFolderWriter};
+use tautwire_workbench::{Duration, Network, Options, PcapngWriter, RunFolder, RunFolderWriter, Scenario};
 
 use super::run::{not_written, with_length};
 use super::{message, scenario};
@@ -69,30 +69,39 @@ pub(super) fn run(arguments: &Live) -> Result<Exit, Exit> {
         captures: arguments.capture,
     };
     let lived = tautwire_live::run(network, settings).map_err(|error| cannot(&error))?;
+    let differences = tautwire_live::differences(network);
+    let command = ("live", arguments.input.json);
+    conclude(&scenario, command, &lived, differences, (writer, &place), arguments.capture)
+}
+
+/// Puts a run next to bound and simulation, writes its results, and prints the table; `command`: its name, and whether it prints JSON.
+pub(super) fn conclude(
+    scenario: &Scenario,
+    (command, is_json): (&str, bool),
+    lived: &LiveRun,
+    differences: Vec<String>,
+    (writer, place): (RunFolderWriter, &Path),
+    is_captured: bool,
+) -> Result<Exit, Exit> {
+    let network = &scenario.network;
     let simulated = tautwire_workbench::simulate(network, &mut Options::default());
     let bounds = tautwire_workbench::bounds_in_run(network, &simulated);
     let live = &lived.observation;
-    let summary = LiveSummary::new(
-        network,
-        &bounds,
-        &simulated,
-        live,
-        machine(&lived, tautwire_live::differences(network)),
-    );
+    let summary = LiveSummary::new(network, &bounds, &simulated, live, machine(lived, differences));
     let kept =
-        RunFolder::new(&scenario.manifest(&["live".to_owned()]), network, &scenario.text, None, Some(live));
-    if arguments.capture {
-        capture(network, &lived, &writer).map_err(|error| not_written(&place, &error))?;
+        RunFolder::new(&scenario.manifest(&[command.to_owned()]), network, &scenario.text, None, Some(live));
+    if is_captured {
+        capture(network, lived, &writer).map_err(|error| not_written(place, &error))?;
     }
     let document = summary.to_json();
     writer
         .file("live.json")
         .and_then(|mut file| file.write_all(document.as_bytes()))
         .and_then(|()| writer.finish_with(&kept))
-        .map_err(|error| not_written(&place, &error))?;
+        .map_err(|error| not_written(place, &error))?;
     message(&format!("results in {}", place.display()));
     let options = TableOptions { width: Terminal::of_stdout().columns, ..TableOptions::default() };
-    output::result(&if arguments.input.json { document } else { summary.table(options) })?;
+    output::result(&if is_json { document } else { summary.table(options) })?;
     Ok(if summary.faults() == 0 { Exit::Holds } else { Exit::DeadlineMissed })
 }
 
@@ -109,7 +118,7 @@ fn capture(network: &Network, lived: &LiveRun, writer: &RunFolderWriter) -> io::
 }
 
 /// Why there is no run. What a description asks for in vain is wrong input.
-fn cannot(error: &Cannot) -> Exit {
+pub(super) fn cannot(error: &Cannot) -> Exit {
     match error {
         Cannot::Refused(reasons) => {
             for reason in reasons {
