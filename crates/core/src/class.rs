@@ -135,6 +135,13 @@ impl<F: Copy> Class<F> {
         self.sent += 1;
     }
 
+    /// Counts a frame in and out.
+    #[inline]
+    pub(crate) fn count_through(&mut self, octets: u32) {
+        self.room_min = self.room_min.min(self.room - u64::from(octets));
+        self.sent += 1;
+    }
+
     /// Adds a frame, of a class with one lane.
     #[inline]
     pub(crate) fn push(&mut self, frame: Waiting<F>) {

@@ -217,6 +217,26 @@ impl<F: QueuedFrame> EgressPort<F> {
         taken
     }
 
+    /// Takes a frame and gives it out at once, as [`EgressPort::enqueue`] and [`EgressPort::select`] do one after the other if
+    /// the port is idle, no other frame waits, and nothing can hold this one. Whether it did; if not, nothing has changed.
+    #[inline]
+    pub fn pass(&mut self, now: Instant, eligible: Instant, frame: F) -> bool {
+        let (index, octets) = (frame.class().index(), frame.octets());
+        let is_special = self.integrated.is_some() || self.arbiter.is_some() || self.buffer.is_some();
+        let is_held = (self.shaped | self.in_lanes) & (1 << index) != 0 || eligible > now;
+        if self.occupied != 0 || now < self.busy_until || is_held || is_special {
+            return false;
+        }
+        let class = &mut self.classes[index];
+        if !class.has_room(octets) {
+            return false;
+        }
+        class.count_through(octets);
+        self.octets += u64::from(octets);
+        self.take_line(now, octets);
+        true
+    }
+
     /// Takes a frame if there is room; `waited`: frames waited up to now, though none may be left.
     #[inline(always)]
     fn take(

@@ -280,3 +280,53 @@ fn credit_outlasts_the_frame_that_is_given_up() {
     // 500 Mbit/s while the large frame took 12.336 us.
     assert_eq!(most, Credit::of_bits(tautwire_units::Bits::new(6_168)));
 }
+
+/// Two ports with the same drawn frames, one of which passes frames where it may: same starts, same counters.
+#[test]
+fn passing_a_frame_is_queueing_and_selecting_it() {
+    let mut classes: [ClassConfig; 8] = core::array::from_fn(|_| ClassConfig::default());
+    classes[2].limit = QueueLimit { frames: 3, octets: 2_000 };
+    classes[4].idle_slope = Some(BitRate::from_mbps(300));
+    let rate = BitRate::from_gbps(1);
+    let mut port = EgressPort::new(PortConfig { classes, ..PortConfig::plain(rate) });
+    let mut queueing = port.clone();
+    let mut state = 1_u64;
+    let mut draw = |most: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) % most
+    };
+    let (mut now, mut passed) = (ns(0), 0);
+    for number in 0..5_000 {
+        now += Duration::from_ns(draw(20_000));
+        // What waits is sent before the next frame comes, unless that comes early.
+        for port in [&mut port, &mut queueing] {
+            while !port.is_empty() && port.busy_until() < now {
+                let at = port.busy_until();
+                match port.select(at) {
+                    Selection::Wait(until) if until < now => port.hold_until(until),
+                    Selection::Transmit { .. } => {}
+                    _ => break,
+                }
+            }
+        }
+        let class = u8::try_from(draw(8)).expect("below eight");
+        let octets = u32::try_from(64 + draw(1_400)).expect("small");
+        let frame = Frame(class, octets, number);
+        let eligible = if class == 6 { now + Duration::from_ns(draw(2_000)) } else { ns(0) };
+        let taken = queueing.enqueue(now, 0, eligible, frame);
+        let selected = queueing.select(now);
+        if port.pass(now, eligible, frame) {
+            passed += 1;
+            let held = Duration::ZERO;
+            assert_eq!((taken, selected), (Ok(()), Selection::Transmit { frame, held }));
+        } else {
+            assert_eq!((port.enqueue(now, 0, eligible, frame), port.select(now)), (taken, selected));
+        }
+        assert_eq!((port.busy_until(), port.busy()), (queueing.busy_until(), queueing.busy()));
+    }
+    for class in (0..8).filter_map(TrafficClass::new) {
+        assert_eq!(port.counters(class), queueing.counters(class));
+    }
+    assert_eq!(port.octets(), queueing.octets());
+    assert!((500..4_500).contains(&passed), "{passed}");
+}

@@ -75,6 +75,7 @@ impl DelayParts {
 }
 
 impl AddAssign<&Self> for DelayParts {
+    #[inline]
     fn add_assign(&mut self, other: &Self) {
         self.processing += other.processing;
         self.shaping += other.shaping;

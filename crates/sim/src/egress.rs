@@ -361,11 +361,15 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         if hop.next != NONE && !self.links[ring as usize].to_learning {
             let (next, port, class) = (hop.next, hop.next_port, hop.next_class);
             let (profile, cut_through) = (hop.profile, hop.cut_through);
-            if PLUGGED || self.by_ports.is_none() {
+            let by_ports = !PLUGGED && self.by_ports.is_some();
+            if !by_ports {
                 self.touch(stream, next, port, class);
             }
             let (arrival, ready) = self.pass_stages(ring, profile, class, cut_through, octets, line);
             self.slab.get_mut(place).arrival = arrival;
+            if by_ports {
+                return self.fly_to_port(ring, place, ready + held, next);
+            }
             return self.fly(ring, place, ready + held, Aim::hop(next));
         }
         let (first, end) = self.plan.branches_behind[hop_index];

@@ -115,7 +115,7 @@ impl Random {
     }
 
     /// A delay for a frame of `octets`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn delay(&mut self, delay: &Delay, octets: u64) -> Duration {
         let fixed = (delay.constant + delay.per_octet * octets).saturating_sub(delay.less);
         match delay.random {
@@ -135,6 +135,7 @@ impl Random {
 
     /// A sum of twelve uniform numbers: mean and deviation of the normal distribution, its shape to
     /// within half a percent, and nothing beyond six deviations; then cut.
+    #[cold]
     fn normal(&mut self, mean: Duration, deviation: Duration, min: Duration, max: Duration) -> Duration {
         let sum: u128 = (0..12).map(|_| u128::from(self.0.next_u64())).sum();
         let scaled = (u128::from(deviation.as_ps()) * (sum >> 32)) >> 32;

@@ -38,7 +38,7 @@ impl Stages {
     }
 
     /// When a frame that comes at `time` has passed `stages`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pass(
         &mut self,
         stages: &[StagePlan],

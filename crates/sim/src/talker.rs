@@ -1,6 +1,7 @@
 //! Talkers and their hosts: from an application to the queue of the port.
 
 use std::cmp::Reverse;
+use std::collections::binary_heap::PeekMut;
 
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, Stream, StreamIndex, Traffic, frame_length};
@@ -83,24 +84,32 @@ pub(crate) fn talkers(
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// Puts the coming frame of a stream into its host's list.
     pub(crate) fn offer_source(&mut self, stream: u32) {
-        let talker = &self.talkers[stream as usize];
-        if let Some((mut time, _)) = talker.source.peek() {
-            if PLUGGED
-                && is_locked(&self.network.streams[stream as usize])
-                && let Some(timed) = self.timed()
-            {
-                if !timed.is_synchronised(talker.node as usize) {
-                    return;
-                }
-                time = timed.reading(talker.node as usize, time);
-            }
-            if PLUGGED && let Some(local) = self.oscillator_at(talker.node as usize, time) {
-                time = local;
-            }
-            let time = self.nodes[talker.node as usize].clock.true_at(time).max(self.now);
-            let host = self.hosts[talker.node as usize].as_mut().expect("a talker is an end station");
-            host.sources.push(Reverse((time, stream, talker.epoch)));
+        if let Some(entry) = self.offered(stream) {
+            let node = self.talkers[stream as usize].node as usize;
+            let host = self.hosts[node].as_mut().expect("a talker is an end station");
+            host.sources.push(entry);
         }
+    }
+
+    /// The entry of the coming frame of a stream in its host's list, if one comes.
+    #[inline]
+    fn offered(&self, stream: u32) -> Option<Reverse<(SimTime, u32, u32)>> {
+        let talker = &self.talkers[stream as usize];
+        let (mut time, _) = talker.source.peek()?;
+        if PLUGGED
+            && is_locked(&self.network.streams[stream as usize])
+            && let Some(timed) = self.timed()
+        {
+            if !timed.is_synchronised(talker.node as usize) {
+                return None;
+            }
+            time = timed.reading(talker.node as usize, time);
+        }
+        if PLUGGED && let Some(local) = self.oscillator_at(talker.node as usize, time) {
+            time = local;
+        }
+        let time = self.nodes[talker.node as usize].clock.true_at(time).max(self.now);
+        Some(Reverse((time, stream, talker.epoch)))
     }
 
     /// Arms a host's sources with their first frame.
@@ -119,9 +128,10 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// The first frame of a host's sources is due.
     pub(crate) fn take_source(&mut self, node: u32) {
         let host = self.hosts[node as usize].as_mut().expect("an armed host");
-        let Reverse((_, stream, epoch)) = host.sources.pop().expect("an armed host has a frame");
+        let Reverse((_, stream, epoch)) = *host.sources.peek().expect("an armed host has a frame");
         let talker = &mut self.talkers[stream as usize];
         if !talker.running || talker.epoch != epoch {
+            host.sources.pop();
             return self.take_other(node, stream, epoch);
         }
         let (_, mut payload) = talker.source.peek().expect("a frame that was offered");
@@ -131,7 +141,15 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         if PLUGGED && let Some(datagrams) = self.network.streams[stream as usize].datagrams {
             payload = datagrams.payload(number);
         }
-        self.offer_source(stream);
+        // The next frame takes the place of this one: one way through the list instead of two.
+        let next = self.offered(stream);
+        let sources = &mut self.hosts[node as usize].as_mut().expect("an armed host").sources;
+        let first = sources.peek_mut();
+        match (first, next) {
+            (Some(mut first), Some(next)) => *first = next,
+            (Some(first), None) => drop(PeekMut::pop(first)),
+            (None, _) => {}
+        }
         self.arm_sources(node);
         self.create(stream, number, payload, self.now);
     }

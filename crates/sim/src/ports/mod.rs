@@ -27,8 +27,8 @@ use tautwire_units::{Duration, Instant};
 
 use crate::clock::SimTime;
 use crate::engine::Engine;
-use crate::frame::{Handle, octets_of};
-use crate::plan::index;
+use crate::frame::{Aim, Handle, octets_of};
+use crate::plan::{HopPlan, NONE, index};
 use crate::recorder::Recorder;
 use crate::result::{DropReason, Observation};
 
@@ -62,6 +62,8 @@ pub(crate) struct ByPorts {
     wakes: Vec<SimTime>,
     /// The ring whose frames are being handed on.
     ring: u32,
+    /// When the window is over.
+    until: SimTime,
     /// Transmissions of a window that are aimed at.
     window_frames: u64,
     #[cfg(test)]
@@ -78,6 +80,7 @@ impl ByPorts {
             inputs: vec![Vec::new(); network.ports.len()],
             wakes: vec![SimTime::MAX; network.ports.len()],
             ring: 0,
+            until: SimTime::ZERO,
             window_frames: WINDOW_FRAMES,
             #[cfg(test)]
             fault: None,
@@ -116,6 +119,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
 
     /// All that happens before `until` and not before the windows before.
     fn run_window(&mut self, until: SimTime) {
+        self.by_ports().until = until;
         for place in 0..self.by_ports().hosts.len() {
             let node = self.by_ports().hosts[place];
             self.run_host(node, until);
@@ -172,10 +176,20 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             self.now = now;
             let port = self.ports[port_index as usize].as_ref().expect("a port of a hop is connected");
             let local = port.clock.local(now);
+            if let [input, rest @ ..] = left
+                && input.due == now
+            {
+                let is_alone = rest.first().is_none_or(|other| other.due > now);
+                left = rest;
+                if self.take_input(port_index, local, input, is_alone) {
+                    wake = SimTime::MAX;
+                    continue;
+                }
+            }
             while let [input, rest @ ..] = left
                 && input.due == now
             {
-                self.take_input(port_index, local, input);
+                self.take_input(port_index, local, input, false);
                 left = rest;
             }
             let port = self.ports[port_index as usize].as_ref().expect("a port of a hop is connected");
@@ -211,9 +225,28 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         by_ports.inputs[port as usize].push(Input { due, ring, place, hop, eligible });
     }
 
-    /// A port takes a frame into its queues.
+    /// Sends a frame on that will reach the port of a hop at `due`: without the ring of its link, if that happens within the window,
+    /// nothing is in the ring before it, and nothing else is to be done when it is due.
     #[inline]
-    fn take_input(&mut self, port_index: u32, local: Instant, input: &Input) {
+    pub(crate) fn fly_to_port(&mut self, ring: u32, place: u32, due: SimTime, hop: u32) {
+        let to_mtu = self.links[ring as usize].to_mtu;
+        let &HopPlan { port, scheduler, .. } = &self.plan.hops[hop as usize];
+        let slot = self.slab.get_mut(place);
+        let is_plain = scheduler == NONE && !slot.marks.is_corrupted() && slot.payload <= to_mtu;
+        let by_ports = self.by_ports.as_mut().expect("a run by ports");
+        if is_plain && due < by_ports.until && self.rings[ring as usize].len() == 0 {
+            (slot.queued, slot.hop) = (due, hop);
+            let input = Input { due, ring, place, hop, eligible: Instant::ZERO };
+            by_ports.inputs[port as usize].push(input);
+        } else {
+            (slot.queued, slot.aim) = (due, Aim::hop(hop));
+            self.rings[ring as usize].insert(&mut self.slab, place);
+        }
+    }
+
+    /// A port takes a frame into its queues; or sends it at once, if it is the only one of this instant. Whether it did that.
+    #[inline(always)]
+    fn take_input(&mut self, port_index: u32, local: Instant, input: &Input, is_alone: bool) -> bool {
         let &Input { place, hop: hop_index, eligible, .. } = input;
         let hop = &self.plan.hops[hop_index as usize];
         let payload = self.slab.get(place).payload;
@@ -221,11 +254,18 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let handle = Handle { slot: place, octets: octets_of(payload, hop.overhead), class };
         let port = self.ports[port_index as usize].as_mut().expect("a port of a hop is connected");
         if payload > port.mtu {
-            return self.drop_frame(place, DropReason::Oversize);
+            self.drop_frame(place, DropReason::Oversize);
+            return false;
+        }
+        if is_alone && port.egress.pass(local, eligible, handle) {
+            let busy_until = port.clock.true_at(port.egress.busy_until());
+            self.transmit(port_index, handle, Duration::ZERO, (self.now, busy_until), None);
+            return true;
         }
         if port.egress.enqueue(local, hop.lane, eligible, handle).is_err() {
             self.enqueue_over(port_index, local, (hop_index, eligible), handle);
         }
+        false
     }
 
     /// Polls a port, and gives the instant at which it is to be polled again.
