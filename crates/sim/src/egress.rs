@@ -308,7 +308,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
 
     /// Sends a frame on through the stages of the bridge at the far end, once per branch.
     #[inline]
-    fn branch_out(&mut self, ring: u32, place: u32, octets: u16, line: &LineTimes) {
+    pub(crate) fn branch_out(&mut self, ring: u32, place: u32, octets: u16, line: &LineTimes) {
         let mut held = Duration::ZERO;
         let hop = self.slab.get(place).hop;
         if self.plan.hops[hop as usize].flags.has(HopFlags::INSPECTED) {
@@ -461,11 +461,11 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
 /// When a frame is on the line.
 pub(crate) struct LineTimes {
     /// First bit of the preamble leaves.
-    start: SimTime,
+    pub(crate) start: SimTime,
     /// Last bit leaves.
-    last: SimTime,
+    pub(crate) last: SimTime,
     /// Last bit is received.
-    received: SimTime,
+    pub(crate) received: SimTime,
 }
 
 impl LineTimes {
