@@ -64,6 +64,7 @@ develop:
 TIMES ?= 25
 
 test-slow: test
+	@tools/setup peers
 	@$(ENV) TAUTWIRE_TIMES=$(TIMES) cargo test --release --locked --workspace
 
 HDL_TEST := cd hdl && PATH="$$VIRTUAL_ENV/bin:$$PATH" "$$TAUTWIRE_PYTHON" -m pytest $(PARALLEL) tests

@@ -15,6 +15,13 @@ const BUFFER: libc::c_int = 8 << 20;
 
 const ALL_PROTOCOLS: u16 = 3;
 const IGNORE_OUTGOING: libc::c_int = 23;
+/// Stamps by software of what is sent, each alone with a number.
+const STAMPING: libc::c_uint = libc::SOF_TIMESTAMPING_TX_SOFTWARE
+    | libc::SOF_TIMESTAMPING_SOFTWARE
+    | libc::SOF_TIMESTAMPING_OPT_ID
+    | libc::SOF_TIMESTAMPING_OPT_TSONLY;
+/// What the kernel calls the part of a message that states of which frame a stamp is.
+const PACKET_TX_TIMESTAMP: libc::c_int = 16;
 const STATUS_VLAN_VALID: u32 = 1 << 4;
 const STATUS_VLAN_TPID_VALID: u32 = 1 << 6;
 
@@ -63,6 +70,47 @@ impl PacketSocket {
     /// # Errors
     /// If there is no such interface, or the process may not open it: it needs `CAP_NET_RAW`.
     pub fn open(interface: &str) -> io::Result<Self> {
+        Self::of_type(interface, ALL_PROTOCOLS)
+    }
+
+    /// Of an interface in this thread's namespace; it takes the frames of one EtherType, and the kernel stamps what is sent by it.
+    ///
+    /// # Errors
+    /// As [`Self::open`], and if the kernel does not stamp.
+    pub fn stamped(interface: &str, ether_type: u16) -> io::Result<Self> {
+        let socket = Self::of_type(interface, ether_type)?;
+        socket.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &STAMPING)?;
+        Ok(socket)
+    }
+
+    /// The next frame of which the kernel states when it has left, in nanoseconds of the system's time, by its number among those that were
+    /// sent by this socket; none if there is none now.
+    ///
+    /// # Errors
+    /// If the port fails.
+    pub fn left(&self) -> io::Result<Option<(u32, u64)>> {
+        let mut control = Control([0; 256]);
+        let mut octets = [0_u8; 64];
+        let mut part = libc::iovec { iov_base: octets.as_mut_ptr().cast(), iov_len: octets.len() };
+        // SAFETY: a header is plain data; its pointers are those of `part` and `control`, with their lengths, which outlive the calls.
+        let (got, left) = unsafe {
+            let mut header: libc::msghdr = std::mem::zeroed();
+            header.msg_iov = &raw mut part;
+            header.msg_iovlen = 1;
+            header.msg_control = control.0.as_mut_ptr().cast();
+            header.msg_controllen = control.0.len() as _;
+            let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
+            let got = libc::recvmsg(self.socket.as_raw_fd(), &raw mut header, flags);
+            (got, if got < 0 { None } else { left(&header) })
+        };
+        if got >= 0 {
+            return Ok(left);
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() == io::ErrorKind::WouldBlock { Ok(None) } else { Err(error) }
+    }
+
+    fn of_type(interface: &str, ether_type: u16) -> io::Result<Self> {
         let name = std::ffi::CString::new(interface).map_err(io::Error::other)?;
         // SAFETY: the pointer is that of a text which outlives the call.
         let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
@@ -89,7 +137,7 @@ impl PacketSocket {
             mr_address: [0; 8],
         };
         socket.set(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &all)?;
-        socket.bind(index)?;
+        socket.bind(index, ether_type)?;
         Ok(socket)
     }
 
@@ -101,12 +149,12 @@ impl PacketSocket {
         Ok(Self { socket: self.socket.try_clone()? })
     }
 
-    fn bind(&self, index: libc::c_int) -> io::Result<()> {
+    fn bind(&self, index: libc::c_int, ether_type: u16) -> io::Result<()> {
         // SAFETY: an address is plain octets; the pointer and the length are those of `address`, which outlives the call.
         unsafe {
             let mut address: libc::sockaddr_ll = std::mem::zeroed();
             address.sll_family = libc::AF_PACKET as libc::c_ushort;
-            address.sll_protocol = ALL_PROTOCOLS.to_be();
+            address.sll_protocol = ether_type.to_be();
             address.sll_ifindex = index;
             let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
             checked(libc::bind(self.socket.as_raw_fd(), (&raw const address).cast(), length))?;
@@ -209,6 +257,37 @@ impl FramePort for PacketSocket {
 #[repr(align(8))]
 struct Control([u8; 256]);
 
+/// Number and stamp of a frame that has left.
+///
+/// # Safety
+/// The header is one that `recvmsg` has filled, and what it points to is there.
+unsafe fn left(header: &libc::msghdr) -> Option<(u32, u64)> {
+    let (mut number, mut stamp) = (None, None);
+    // SAFETY: by this function's contract; each part is read only if it has the length of its type, wherever it is aligned.
+    unsafe {
+        let mut part = libc::CMSG_FIRSTHDR(header);
+        while !part.is_null() {
+            let (level, kind) = ((*part).cmsg_level, (*part).cmsg_type);
+            let data = libc::CMSG_DATA(part);
+            let has = |length: usize| (*part).cmsg_len as usize >= libc::CMSG_LEN(length as u32) as usize;
+            if level == libc::SOL_SOCKET && kind == libc::SO_TIMESTAMPING && has(size_of::<libc::timespec>())
+            {
+                let time = data.cast::<libc::timespec>().read_unaligned();
+                let [seconds, rest] =
+                    [time.tv_sec, time.tv_nsec].map(|part| u64::try_from(part).unwrap_or(0));
+                stamp = Some(seconds * 1_000_000_000 + rest);
+            } else if level == libc::SOL_PACKET
+                && kind == PACKET_TX_TIMESTAMP
+                && has(size_of::<libc::sock_extended_err>())
+            {
+                number = Some(data.cast::<libc::sock_extended_err>().read_unaligned().ee_data);
+            }
+            part = libc::CMSG_NXTHDR(header, part);
+        }
+    }
+    number.zip(stamp)
+}
+
 /// What the kernel added to a message.
 ///
 /// # Safety
@@ -287,6 +366,32 @@ mod tests {
             let Some((received, is_stamped)) = over(&sent) else { return skipped() };
             assert_eq!(received, sent, "of {length} octets, type {ether_type:02x?}");
             assert!(is_stamped);
+        }
+    }
+
+    #[test]
+    fn frames_that_leave_are_stamped_in_order() {
+        let Some([one, other]) = pair() else { return skipped() };
+        let from = one.inside(|| PacketSocket::stamped("t0", 0x88b5)).expect("it is there");
+        let to = other.inside(|| PacketSocket::stamped("t1", 0x88b5)).expect("it is there");
+        let clock = Clock::starting_in(0);
+        let mut last = 0;
+        for number in 0..3 {
+            // One of another type is not received.
+            let [sent, another] = [frame([0x88, 0xb5], 60), frame([0x88, 0xb6], 60)];
+            assert!(from.send(&sent).expect("it is up"));
+            let stamped = (0..10_000).find_map(|_| from.left().expect("it is open"));
+            let (of, stamp) = stamped.expect("the kernel stamps at once");
+            assert!(of == 2 * number && stamp >= last, "{of} {stamp}");
+            last = stamp;
+            assert!(from.send(&another).expect("it is up"));
+            let mut waiter = Waiter::new([to.descriptor()]);
+            assert_eq!(waiter.wait(clock, 10_000_000_000).expect("it is open"), Woken::Frames);
+            let mut buffer = [0; 2048];
+            let received = to.receive(&mut buffer).expect("it is open").expect("it was waited for");
+            assert!(received.octets == sent && received.stamp >= Some(stamp), "{received:?}");
+            assert!(to.receive(&mut [0; 2048]).expect("it is open").is_none(), "one frame was of its type");
+            assert_eq!(from.left().expect("it is open").map(|(of, _)| of), Some(2 * number + 1));
         }
     }
 

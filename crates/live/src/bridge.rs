@@ -419,6 +419,7 @@ impl<'n> Bridge<'n> {
             ports: ports.collect(),
             streams: self.of_streams.iter().map(|(stream, seen)| (StreamIndex(*stream), *seen)).collect(),
             lateness: Spread::of(&self.lateness.0, self.lateness.1),
+            time: None,
         }
     }
 }

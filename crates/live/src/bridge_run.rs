@@ -17,7 +17,8 @@ use tautwire_sim::DropReason;
 use tautwire_units::{BitRate, Duration, Instant};
 
 use crate::bridge::Bridge;
-use crate::bridge_status::BridgeStatus;
+use crate::bridge_status::{BridgeStatus, TimeStatus};
+use crate::gptp::PrecisionTime;
 use crate::plan::Plan;
 use crate::run::Cannot;
 use crate::support;
@@ -86,9 +87,16 @@ pub fn run_bridge(
         .collect::<Result<Vec<_>, Cannot>>()?;
     let rates = interfaces.iter().map(|interface| interface.rate).collect();
     let mut bridge = Bridge::new(network, &plan, node, rates);
-    let (wanted, given) = (AtomicBool::new(false), Mutex::new(None));
+    let (wanted, failed, given) = (AtomicBool::new(false), AtomicBool::new(false), Mutex::new(None));
+    let precision = PrecisionTime::open(network, node)?;
+    let (is_over, time) = (AtomicBool::new(false), Mutex::new(TimeStatus::default()));
+    let has_time = precision.is_some();
+    let time_of = |status: &mut BridgeStatus| {
+        let state = time.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        status.time = has_time.then_some(state);
+    };
     let (uptime, lost) = std::thread::scope(|scope| -> io::Result<(u64, Vec<u64>)> {
-        let (interfaces, asked) = (&interfaces, Asked { wanted: &wanted, given: &given });
+        let (interfaces, asked) = (&interfaces, Asked { wanted: &wanted, failed: &failed, given: &given });
         let carried = &mut bridge;
         let (sender, started) = std::sync::mpsc::channel();
         let thread =
@@ -97,6 +105,13 @@ pub fn run_bridge(
                 let _ = sender.send(priority);
                 carry(carried, interfaces, settings, asked)
             })?;
+        let (is_over, time) = (&is_over, &time);
+        let keeping = precision.map(|precision| {
+            std::thread::Builder::new()
+                .name("gptp".to_owned())
+                .spawn_scoped(scope, move || precision.run(is_over, time))
+        });
+        let keeping = keeping.transpose()?;
         if let Ok(priority) = started.recv() {
             words.push(priority.words().to_owned());
         }
@@ -105,26 +120,36 @@ pub fn run_bridge(
         while !thread.is_finished() {
             std::thread::sleep(time::Duration::from_millis(20));
             let got = given.lock().unwrap_or_else(PoisonError::into_inner).take();
-            if let Some(status) = got {
+            if let Some(mut status) = got {
+                time_of(&mut status);
                 publish(&status);
+            }
+            if keeping.as_ref().is_some_and(|thread| thread.is_finished()) {
+                // It ends before its time only by a failure, which ends the bridge, too.
+                failed.store(true, Ordering::Relaxed);
             }
             if time::Instant::now() >= next {
                 next += settings.every;
                 wanted.store(true, Ordering::Relaxed);
             }
         }
+        is_over.store(true, Ordering::Relaxed);
+        if let Some(thread) = keeping {
+            thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread of gPTP panicked")))?;
+        }
         thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread of the bridge panicked")))
     })?;
     let mut status = bridge.status();
     status.uptime = Duration::from_ns(uptime);
     lost.iter().zip(&mut status.ports).for_each(|(lost, port)| port.socket_lost = *lost);
+    time_of(&mut status);
     publish(&status);
     Ok(status)
 }
 
 /// What the description asks for in vain: of a live network, or an interface for each port.
 fn refusals(network: &Network, node: NodeIndex) -> Vec<String> {
-    let mut found = support::refusals(network);
+    let mut found = support::refusals_but(network, true);
     if network.device(node).is_none() {
         found.push(format!("`{}` is an end station, and no bridge", network.nodes[node.index()].name));
     }
@@ -189,6 +214,8 @@ pub(crate) fn interface(
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     wanted: &'a AtomicBool,
+    /// Set if another thread failed.
+    failed: &'a AtomicBool,
     given: &'a Mutex<Option<BridgeStatus>>,
 }
 
@@ -254,7 +281,7 @@ fn carry(
         if let Some(error) = failed {
             return Err(error);
         }
-        if settings.stop.load(Ordering::Relaxed) || now >= end {
+        if settings.stop.load(Ordering::Relaxed) || asked.failed.load(Ordering::Relaxed) || now >= end {
             for (lost, interface) in lost.iter_mut().zip(interfaces) {
                 *lost += interface.socket.lost()?;
             }

@@ -16,6 +16,36 @@ pub struct BridgeStatus {
     pub streams: Vec<(StreamIndex, StreamStatus)>,
     /// By how much transmissions were later than their instants.
     pub lateness: Spread,
+    /// Its time, in a network with gPTP.
+    pub time: Option<TimeStatus>,
+}
+
+/// The state of a node's gPTP.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TimeStatus {
+    /// Identity of the clock that it follows, itself perhaps.
+    pub grandmaster: Option<[u8; 8]>,
+    /// Whether it is itself.
+    pub is_grandmaster: bool,
+    /// A reading of its own clock, since the start.
+    pub reading_ps: u64,
+    /// The grandmaster's time at that reading, since its epoch.
+    pub grandmaster_ps: Option<i128>,
+    /// Its ports with cables, in order.
+    pub ports: Vec<TimePort>,
+}
+
+/// A port of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimePort {
+    /// Its role.
+    pub role: &'static str,
+    /// Whether the neighbour answers, and the link is short enough (asCapable).
+    pub is_capable: bool,
+    /// Mean link delay.
+    pub delay: Option<Duration>,
+    /// By how many parts in 10⁹ the neighbour's clock is faster.
+    pub neighbour_ppb: Option<i64>,
 }
 
 /// What a port has counted. Octets are from destination address to FCS.

@@ -17,6 +17,7 @@ mod bridge_status;
 mod counters;
 mod floor;
 mod frames;
+mod gptp;
 mod message;
 mod node;
 mod plan;
@@ -28,7 +29,7 @@ mod worker;
 
 pub use agent::{Go, Progress, gathered, run_node};
 pub use bridge_run::{BridgeSettings, run_bridge};
-pub use bridge_status::{BridgeStatus, ClassStatus, Drops, PortStatus, StreamStatus};
+pub use bridge_status::{BridgeStatus, ClassStatus, Drops, PortStatus, StreamStatus, TimePort, TimeStatus};
 pub use floor::{Floor, Spread};
 pub use record::NodeRecord;
 pub use run::{Cannot, LiveRun, Settings, run};

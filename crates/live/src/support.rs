@@ -11,6 +11,11 @@ const RUN: [&str; 1] = ["gates"];
 /// What the description asks for that cannot be run live; nothing if all of it can.
 #[must_use]
 pub fn refusals(network: &Network) -> Vec<String> {
+    refusals_but(network, false)
+}
+
+/// The same of a node that can have gPTP.
+pub(crate) fn refusals_but(network: &Network, has_gptp: bool) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut refuse = |is_so: bool, what: &str| {
         if is_so {
@@ -21,7 +26,7 @@ pub fn refusals(network: &Network) -> Vec<String> {
     refuse(network.time_triggered.is_some(), "time-triggered traffic (`time-triggered`)");
     refuse(network.as6802.is_some(), "synchronisation of AS6802 (`as6802`)");
     refuse(network.srp.is_some(), "stream reservation");
-    refuse(network.gptp.is_some(), "gPTP (`gptp`)");
+    refuse(network.gptp.is_some() && !has_gptp, "gPTP (`gptp`)");
     refuse(network.harts.is_some(), "HaRTES (`harts`)");
     refuse(network.test_bed.is_some(), "tasks of a test bed");
     // A block that is new is refused until it is run.
@@ -43,8 +48,11 @@ pub fn refusals(network: &Network) -> Vec<String> {
     let made = |traffic: &Traffic| {
         matches!(traffic, Traffic::Response { .. } | Traffic::Polled) || traffic.is_control()
     };
+    let messages: Vec<StreamIndex> =
+        network.gptp.iter().filter(|_| has_gptp).flat_map(|gptp| &gptp.messages).flatten().copied().collect();
+    let others = || (0..network.streams.len()).map(StreamIndex::at).filter(|one| !messages.contains(one));
     refuse(
-        network.streams.iter().any(|stream| made(&stream.traffic)),
+        others().any(|stream| made(&network.streams[stream.index()].traffic)),
         "traffic that a machine or another stream causes",
     );
     // A way that two hops of a stream share would be a redundant one.

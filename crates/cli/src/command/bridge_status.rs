@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tautwire_live::{BridgeStatus, ClassStatus, Drops, PortStatus, Spread};
+use tautwire_live::{BridgeStatus, ClassStatus, Drops, PortStatus, Spread, TimePort, TimeStatus};
 use tautwire_workbench::Network;
 use tautwire_workbench::network::NodeIndex;
 
@@ -67,6 +67,7 @@ impl Named<'_> {
             "transmission_lateness": spread(status.lateness),
             "ports": ports.collect::<Vec<Value>>(),
             "streams": streams.collect::<Vec<Value>>(),
+            "time": status.time.as_ref().map(time),
         });
         format!("{document:#}\n")
     }
@@ -200,6 +201,22 @@ impl Named<'_> {
                 )
             })
             .collect();
+        if let Some(time) = &status.time {
+            let capable: Vec<_> = status
+                .ports
+                .iter()
+                .zip(&time.ports)
+                .map(|(port, time)| (self.labels(port), u8::from(time.is_capable).to_string()))
+                .collect();
+            family("gptp_capable", "gauge", "Whether gPTP runs over the link (asCapable).", &capable);
+            let is_grandmaster = u8::from(time.is_grandmaster).to_string();
+            family(
+                "gptp_grandmaster",
+                "gauge",
+                "Whether it is the grandmaster.",
+                &[(String::new(), is_grandmaster)],
+            );
+        }
         family("stream_frames_total", "counter", "Frames of described streams.", &streams);
         text
     }
@@ -236,6 +253,15 @@ impl Named<'_> {
                 let _ = writeln!(text, "  {} not read in time", port.socket_lost);
             }
         }
+        if let Some(time) = &status.time {
+            let master = match time.grandmaster {
+                _ if time.is_grandmaster => "itself".to_owned(),
+                Some(master) => identity(master),
+                None => "none".to_owned(),
+            };
+            let roles: Vec<&str> = time.ports.iter().map(|port| port.role).collect();
+            let _ = writeln!(text, "gPTP: grandmaster {master}; ports {}", roles.join(", "));
+        }
         let late = status.lateness;
         let [p50, p99, max] = [late.p50, late.p99, late.max].map(microseconds);
         let _ = writeln!(text, "transmissions late by median {p50}, 99 % {p99}, max {max} us");
@@ -252,6 +278,31 @@ fn class(class: &ClassStatus) -> Value {
         "sent_frames": class.sent,
         "residence": spread(class.residence),
     })
+}
+
+fn time(time: &TimeStatus) -> Value {
+    let port = |port: &TimePort| {
+        json!({
+            "role": port.role,
+            "capable": port.is_capable,
+            "mean_link_delay_ps": port.delay.map(|delay| delay.as_ps()),
+            "neighbour_rate_ppb": port.neighbour_ppb,
+        })
+    };
+    json!({
+        "grandmaster": time.grandmaster.map(identity),
+        "is_grandmaster": time.is_grandmaster,
+        "reading_ps": time.reading_ps,
+        // More than 64 bits since the epoch: whole nanoseconds, rounded down.
+        "grandmaster_ns": time.grandmaster_ps.and_then(|ps| i64::try_from(ps.div_euclid(1000)).ok()),
+        "ports": time.ports.iter().map(port).collect::<Vec<Value>>(),
+    })
+}
+
+/// A clock's identity as tools of PTP show it.
+fn identity(octets: [u8; 8]) -> String {
+    let [a, b, c, d, e, f, g, h] = octets;
+    format!("{a:02x}{b:02x}{c:02x}.{d:02x}{e:02x}.{f:02x}{g:02x}{h:02x}")
 }
 
 fn drops(drops: &Drops) -> Value {

@@ -1,0 +1,201 @@
+//! gPTP of a bridge on its interfaces: the machine of `core` between sockets that the kernel stamps (IEEE Std 802.1AS-2020).
+//!
+//! The node's clock is a reading of this machine's with the described drift and offset; nothing ever sets the machine's own. Stamps are those
+//! of the kernel, by software. Messages do not pass the queues of the ports.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use tautwire_core::control::{Event, Machine, Output};
+use tautwire_core::gptp::{GptpNode, PortRole};
+use tautwire_linux::{Clock, FramePort as _, PacketSocket, Waiter};
+use tautwire_model::Network;
+use tautwire_model::network::{NodeIndex, PortIndex};
+use tautwire_units::Instant;
+use tautwire_wire::gptp::{GPTP_ADDRESS, PTP_ETHER_TYPE};
+use tautwire_wire::{EthernetHeader, MacAddress};
+
+use crate::bridge_status::{TimePort, TimeStatus};
+
+/// Longest wait.
+const LOOK: u64 = 5_000_000;
+/// Frames without a stamp that are remembered: more would be those that never left.
+const UNSTAMPED_MAX: usize = 64;
+
+/// A node's clock: readings of this machine's, drifted and ahead as described.
+#[derive(Clone, Copy, Debug)]
+struct Oscillator {
+    drift_ppb: i64,
+    ahead_ps: u64,
+}
+
+impl Oscillator {
+    fn new(network: &Network, node: NodeIndex) -> Self {
+        let clock = &network.nodes[node.index()].clock;
+        let ahead_ps = u64::try_from(clock.offset.as_ps()).unwrap_or(0);
+        Self { drift_ppb: clock.drift_ppb.unwrap_or(0).into(), ahead_ps }
+    }
+
+    /// Its reading when this machine's clock reads so many nanoseconds, rounded down.
+    fn reading(self, nanoseconds: u64) -> Instant {
+        let ps = i128::from(nanoseconds) * (1_000_000_000 + i128::from(self.drift_ppb)) / 1_000_000;
+        Instant::from_ps(u64::try_from(ps).unwrap_or(0) + self.ahead_ps)
+    }
+
+    /// How long this machine's clock takes until it reads `until`, in nanoseconds, rounded up; its drift is far below the greatest wait.
+    fn wait(self, now: Instant, until: Instant) -> u64 {
+        until.saturating_since(now).as_ps().div_ceil(1000)
+    }
+}
+
+/// A port: its socket, and frames that have no stamp yet, by number.
+struct Port {
+    socket: PacketSocket,
+    address: MacAddress,
+    sent: u32,
+    unstamped: BTreeMap<u32, Output>,
+}
+
+/// gPTP of a node.
+pub(crate) struct PrecisionTime<'n> {
+    network: &'n Network,
+    node: NodeIndex,
+    ports: Vec<Port>,
+}
+
+impl<'n> PrecisionTime<'n> {
+    /// On the interfaces of its ports; none if the network has no gPTP.
+    pub(crate) fn open(network: &'n Network, node: NodeIndex) -> io::Result<Option<Self>> {
+        if network.gptp.is_none() {
+            return Ok(None);
+        }
+        let port = |port: PortIndex| {
+            let described = &network.ports[port.index()];
+            let interface = described.interface.as_deref().unwrap_or_default();
+            let socket = PacketSocket::stamped(interface, PTP_ETHER_TYPE.0)?;
+            Ok(Port { socket, address: described.address, sent: 0, unstamped: BTreeMap::new() })
+        };
+        let ports = network.gptp_ports(node).into_iter().map(port).collect::<io::Result<Vec<_>>>()?;
+        Ok(Some(Self { network, node, ports }))
+    }
+
+    /// Runs until it is stopped; its state is in `given` from time to time.
+    pub(crate) fn run(mut self, stop: &AtomicBool, given: &Mutex<TimeStatus>) -> io::Result<()> {
+        let (clock, oscillator) = (Clock::starting_in(0), Oscillator::new(self.network, self.node));
+        let mut machine = GptpNode::new(self.network.gptp_node(self.node), oscillator.reading(clock.now()));
+        let mut waiter = Waiter::new(self.ports.iter().map(|port| port.socket.descriptor()));
+        let mut buffer = vec![0; 2048];
+        while !stop.load(Ordering::Relaxed) {
+            for number in 0..self.ports.len() {
+                self.take(number, &mut machine, (clock, oscillator), &mut buffer)?;
+            }
+            let now = oscillator.reading(clock.now());
+            if GptpNode::deadline(&machine) <= now {
+                machine.handle(now, Event::Due);
+            }
+            while let Some(output) = Machine::poll(&mut machine) {
+                self.send(output)?;
+            }
+            if let Ok(mut room) = given.try_lock() {
+                *room = status(&machine, now, self.ports.len());
+            }
+            let wait = oscillator.wait(oscillator.reading(clock.now()), GptpNode::deadline(&machine));
+            waiter.wait(clock, clock.now() + wait.min(LOOK))?;
+        }
+        let now = oscillator.reading(clock.now());
+        *given.lock().unwrap_or_else(PoisonError::into_inner) = status(&machine, now, self.ports.len());
+        Ok(())
+    }
+
+    /// Stamps and messages of a port.
+    fn take(
+        &mut self,
+        number: usize,
+        machine: &mut GptpNode,
+        (clock, oscillator): (Clock, Oscillator),
+        buffer: &mut [u8],
+    ) -> io::Result<()> {
+        let port = &mut self.ports[number];
+        while let Some((of, stamp)) = port.socket.left()? {
+            // An interface through which a frame passes further ones stamps it again: the first counts.
+            let Some(output) = port.unstamped.remove(&of) else { continue };
+            let stamp = oscillator.reading(clock.of_stamp(stamp));
+            let now = oscillator.reading(clock.now());
+            let (ether_type, octets) = (output.ether_type, &output.octets[..]);
+            machine.handle(now, Event::Sent { port: number, ether_type, octets, stamp });
+        }
+        loop {
+            let received = match port.socket.receive(buffer) {
+                Ok(Some(received)) => received,
+                // It goes on when the interface is up again.
+                Err(error) if error.kind() == io::ErrorKind::NetworkDown => break,
+                Ok(None) => break,
+                Err(error) => return Err(error),
+            };
+            let Ok((header, octets)) = EthernetHeader::parse(received.octets) else { continue };
+            let stamp = received.stamp.map_or_else(|| clock.now(), |stamp| clock.of_stamp(stamp));
+            let (stamp, now) = (oscillator.reading(stamp), oscillator.reading(clock.now()));
+            let EthernetHeader { source, destination, ether_type, .. } = header;
+            machine.handle(
+                now,
+                Event::Received { port: number, source, destination, ether_type, octets, stamp },
+            );
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, output: Output) -> io::Result<()> {
+        let port = &mut self.ports[output.port];
+        let mut frame = Vec::new();
+        let header = EthernetHeader {
+            destination: GPTP_ADDRESS,
+            source: port.address,
+            tag: None,
+            ether_type: output.ether_type,
+        };
+        header.emit(&mut frame);
+        frame.extend_from_slice(&output.octets);
+        frame.resize(frame.len().max(60), 0);
+        match port.socket.send(&frame) {
+            Ok(true) => {
+                port.unstamped.insert(port.sent, output);
+                port.sent = port.sent.wrapping_add(1);
+                if port.unstamped.len() > UNSTAMPED_MAX {
+                    port.unstamped.pop_first();
+                }
+                Ok(())
+            }
+            // It is lost, as on a line that is cut.
+            Ok(false) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NetworkDown => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn status(machine: &GptpNode, now: Instant, ports: usize) -> TimeStatus {
+    let roles = machine.roles();
+    let port = |port: usize| {
+        let delay = machine.peer_delay(port);
+        TimePort {
+            role: match roles[port] {
+                PortRole::Master => "master",
+                PortRole::Slave => "slave",
+                PortRole::Passive => "passive",
+                PortRole::Disabled => "disabled",
+            },
+            is_capable: delay.is_capable(),
+            delay: delay.delay(),
+            neighbour_ppb: delay.neighbor_rate().map(tautwire_core::gptp::RateOffset::as_ppb),
+        }
+    };
+    TimeStatus {
+        grandmaster: machine.grandmaster().map(|system| system.identity.0),
+        is_grandmaster: machine.is_grandmaster(),
+        reading_ps: now.as_ps(),
+        grandmaster_ps: machine.grandmaster_time(now),
+        ports: (0..ports).map(port).collect(),
+    }
+}
