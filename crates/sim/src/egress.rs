@@ -151,7 +151,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     #[cold]
     pub(crate) fn ask(&mut self, port_index: u32) {
         if !PLUGGED && self.by_ports.is_some() {
-            return;
+            return self.ask_by_ports(port_index);
         }
         let port = self.ports[port_index as usize].as_ref().expect("a port that is asked is connected");
         if PLUGGED && port.egress.is_watched() {

@@ -108,7 +108,8 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let mut span = self.reach;
         let (mut from, mut reported) = (SimTime::ZERO, 0);
         while from < over {
-            let until = over.min(from + span);
+            let event = self.act_until(from);
+            let until = over.min(from + span).min(event);
             let before = self.statistics.frame_hops;
             self.run_window(until);
             from = until;
@@ -125,6 +126,33 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         }
         self.now = self.end;
         self.observation()
+    }
+
+    /// Takes the steps of the timeline up to `now`, the start of a window, and gives the time of the next one.
+    fn act_until(&mut self, now: SimTime) -> SimTime {
+        while let Some(event) = self.network.events.get(self.next_event) {
+            let at = SimTime::ZERO + event.at;
+            if at > now {
+                return at;
+            }
+            self.now = at;
+            self.take_timeline();
+        }
+        SimTime::MAX
+    }
+
+    /// A port is to be polled now, the start of a window, or when its line is free.
+    pub(crate) fn ask_by_ports(&mut self, port_index: u32) {
+        let now = self.now;
+        let port = self.ports[port_index as usize].as_ref().expect("a port that is asked is connected");
+        let wake = if port.egress.busy_until() <= port.clock.local(now) {
+            now
+        } else if port.egress.is_empty() {
+            SimTime::MAX
+        } else {
+            port.clock.true_at(port.egress.busy_until())
+        };
+        self.by_ports().wakes[port_index as usize] = wake;
     }
 
     /// All that happens before `until` and not before the windows before.
@@ -242,7 +270,8 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let to_mtu = self.links[ring as usize].to_mtu;
         let &HopPlan { port, scheduler, .. } = &self.plan.hops[hop as usize];
         let slot = self.slab.get_mut(place);
-        let is_plain = scheduler == NONE && !slot.marks.is_corrupted() && slot.payload <= to_mtu;
+        let is_plain =
+            scheduler == NONE && !slot.marks.is_corrupted() && slot.payload <= to_mtu && !self.may_fail;
         let by_ports = self.by_ports.as_mut().expect("a run by ports");
         if is_plain && due < by_ports.until && self.rings[ring as usize].len() == 0 {
             (slot.queued, slot.hop) = (due, hop);
@@ -258,6 +287,9 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     #[inline(always)]
     fn take_input(&mut self, port_index: u32, local: Instant, input: &Input, is_alone: bool) -> bool {
         let &Input { place, hop: hop_index, eligible, .. } = input;
+        if self.may_fail && self.is_down(port_index, place) {
+            return false;
+        }
         let hop = &self.plan.hops[hop_index as usize];
         let payload = self.slab.get(place).payload;
         let class = TrafficClass::new(hop.class).expect("a class");
@@ -276,6 +308,24 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             self.enqueue_over(port_index, local, (hop_index, eligible), handle);
         }
         false
+    }
+
+    /// Drops a frame that has reached a port whose node or link is down. Whether it did.
+    #[cold]
+    fn is_down(&mut self, port_index: u32, place: u32) -> bool {
+        let port = self.ports[port_index as usize].as_ref().expect("a port of a hop is connected");
+        let is_oversize = self.slab.get(place).payload > port.mtu;
+        let reason = if is_oversize {
+            return false;
+        } else if !self.nodes[port.node as usize].up {
+            DropReason::NodeDown
+        } else if !self.links[port.link as usize].up {
+            DropReason::LinkDown
+        } else {
+            return false;
+        };
+        self.drop_frame(place, reason);
+        true
     }
 
     /// Polls a port, and gives the instant at which it is to be polled again.

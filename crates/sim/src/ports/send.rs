@@ -78,7 +78,8 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let goes_at_once = self.plan.hops[hop.next as usize].scheduler == NONE
             && !slot.marks.is_corrupted()
             && slot.payload <= link.to_mtu
-            && due < by_ports.until;
+            && due < by_ports.until
+            && !self.may_fail;
         if goes_at_once && self.rings[line as usize].len() == 0 {
             slot.hop = hop.next;
             let input = Input { due, ring: line, place: frame.slot, hop: hop.next, eligible: Instant::ZERO };

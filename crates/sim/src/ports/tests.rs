@@ -3,9 +3,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use tautwire_generate::{Backbone, KINDS, Topology, cases};
+use tautwire_generate::{Backbone, Dice, KINDS, Topology, cases};
 use tautwire_model::Network;
-use tautwire_units::Duration;
+use tautwire_model::network::{
+    Delay, Distribution, NodeIndex, Parts, StreamIndex, TimelineAction, TimelineEvent,
+};
+use tautwire_units::{Bits, Duration};
 
 use super::{ByPorts, Input, order};
 use crate::clock::SimTime;
@@ -85,6 +88,82 @@ fn networks_of_every_kind_run_the_same() {
         }
     }
     assert!(held["network"] >= cases(40), "{held:?}");
+}
+
+/// Stages and hosts that take their time, coarse clocks, links with errors and varying delays, cables that are open at first, and a
+/// timeline.
+fn vary(network: &mut Parts, dice: &mut Dice) {
+    let uniform = |dice: &mut Dice, most_ns: u64| Delay {
+        constant: Duration::from_ns(dice.between(0, most_ns)),
+        random: Distribution::Uniform {
+            min: Duration::ZERO,
+            max: Duration::from_ns(dice.between(0, most_ns)),
+        },
+        ..Delay::default()
+    };
+    for stage in network.devices.iter_mut().flat_map(|device| &mut device.stages) {
+        if dice.chance(50) {
+            (stage.occupancy, stage.latency) = (uniform(dice, 8_000), uniform(dice, 5_000));
+        }
+    }
+    for host in &mut network.hosts {
+        if dice.chance(30) {
+            (host.transmit, host.queue_limit) = (uniform(dice, 9_000), 1 + u32::from(dice.chance(50)) * 20);
+        }
+    }
+    for node in &mut network.nodes {
+        node.clock.granularity = Duration::from_ps(*dice.one_of(&[1, 1, 8_000, 40_000]));
+    }
+    for link in &mut network.links {
+        if dice.chance(20) {
+            (link.phy_delay.max, link.bit_error_rate) =
+                (link.phy_delay.min + Duration::from_us(2), 10_u64.pow(13));
+        }
+    }
+    if dice.chance(40) {
+        return;
+    }
+    let few =
+        |dice: &mut Dice, count: usize| usize::try_from(dice.between(0, count as u64 - 1)).expect("few");
+    for _ in 0..dice.between(1, 12) {
+        let stream = StreamIndex::at(few(dice, network.streams.len()));
+        let cable = u32::try_from(few(dice, network.links.len() / 2)).expect("few");
+        let node = NodeIndex::at(few(dice, network.nodes.len()));
+        let (at, shaper) =
+            (Duration::from_us(dice.between(0, 8_000)), network.streams[stream.index()].shaper);
+        let action = match dice.between(0, 8) {
+            0 => TimelineAction::StartStream(stream),
+            1 => TimelineAction::StopStream(stream),
+            2 => TimelineAction::CutCable(cable),
+            3 | 4 => TimelineAction::MendCable(cable),
+            5 => TimelineAction::StopNode(node),
+            6 => TimelineAction::StartNode(node),
+            7 => TimelineAction::ChangeBitErrorRate(cable, 10_u64.pow(14)),
+            _ => match shaper {
+                Some(mut shaper) => {
+                    shaper.committed_burst_size += Bits::new(800);
+                    TimelineAction::ChangeShaper(stream, shaper)
+                }
+                None => continue,
+            },
+        };
+        network.events.push(TimelineEvent { at, action });
+    }
+    network.events.sort_by_key(|event| event.at);
+}
+
+#[test]
+fn networks_with_other_settings_and_timelines_run_the_same() {
+    let (mut held, mut with_events) = (0, 0);
+    for seed in 0..cases(200) {
+        let network = drawn(tautwire_generate::random_network, seed).expect("a network");
+        let network = network.altered(|parts| vary(parts, &mut Dice::new(seed ^ 0x5eed)));
+        if hold_together(&format!("varied {seed}"), &network) {
+            held += 1;
+            with_events += u64::from(!network.events.is_empty());
+        }
+    }
+    assert!(held >= cases(100) && with_events >= cases(50), "{held}, {with_events} of them with a timeline");
 }
 
 #[test]
