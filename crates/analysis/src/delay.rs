@@ -22,11 +22,7 @@ pub(crate) fn delay_min(delay: &Delay, octets: Bytes) -> u64 {
 
 /// Greatest time of a delay for a frame of `octets`.
 pub(crate) fn delay_max(delay: &Delay, octets: Bytes) -> u64 {
-    let random = match delay.random {
-        Distribution::Zero => 0,
-        Distribution::Uniform { max, .. } | Distribution::Normal { max, .. } => max.as_ps(),
-    };
-    fixed(delay, octets) + random
+    delay.longest(octets.get()).as_ps()
 }
 
 fn fixed(delay: &Delay, octets: Bytes) -> u64 {

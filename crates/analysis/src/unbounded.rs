@@ -77,6 +77,8 @@ pub enum Unbounded {
         why: &'static Why,
         /// Where.
         port: PortIndex,
+        /// Of which class, if it is of one: perhaps another than that of the stream.
+        class: Option<TrafficClass>,
     },
     /// The network does not grant it.
     NotGranted {
@@ -95,14 +97,20 @@ pub enum Unbounded {
 pub struct Why {
     /// Its name in results: `slots-meet`.
     pub name: &'static str,
-    /// A part of a sentence, with `{port}` in place of the port.
+    /// A part of a sentence, with `{port}` in place of the port, and `{class}` where it is of a class.
     pub text: &'static str,
 }
 
 impl Why {
     /// As a reason.
     pub(crate) const fn at(&'static self, port: PortIndex) -> Unbounded {
-        Unbounded::OfService { why: self, port }
+        Unbounded::OfService { why: self, port, class: None }
+    }
+
+    /// As a reason of a class.
+    pub(crate) fn of_class(&'static self, port: PortIndex, class: usize) -> Unbounded {
+        let class = u8::try_from(class).ok().and_then(TrafficClass::new);
+        Unbounded::OfService { why: self, port, class }
     }
 }
 
@@ -163,7 +171,10 @@ impl Unbounded {
             Self::Host { port: at } => {
                 format!("a host of the stream from port {} may delay frames without limit", port(*at))
             }
-            Self::OfService { why, port: at } => why.text.replace("{port}", &port(*at)),
+            Self::OfService { why, port: at, class } => {
+                let text = why.text.replace("{port}", &port(*at));
+                class.map_or_else(|| text.clone(), |class| text.replace("{class}", &class.to_string()))
+            }
             Self::NotGranted { port: at } => {
                 format!("it is not granted, so port {} does not send it", port(*at))
             }

@@ -157,6 +157,8 @@ pub enum PlantedFault {
     LastFragmentTooShort,
     /// A cut costs nothing on the line.
     CutForNothing,
+    /// A frame that has begun is not cut. Found by the search of cycles with preemption alone.
+    NothingIsCut,
 }
 
 impl PlantedFault {
@@ -232,6 +234,9 @@ impl PlantedFault {
     /// Those of frame preemption.
     pub const OF_PREEMPTION: [Self; 3] =
         [Self::FragmentTooShort, Self::LastFragmentTooShort, Self::CutForNothing];
+
+    /// Those of cyclic queuing with preemption.
+    pub const OF_CYCLES: [Self; 1] = [Self::NothingIsCut];
 
     /// Those of virtual links.
     pub const OF_VIRTUAL_LINKS: [Self; 6] = [

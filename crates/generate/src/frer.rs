@@ -1,7 +1,7 @@
 //! Random networks with frame replication and elimination (IEEE Std 802.1CB-2017): rings with stations at one bridge or two, copies over
 //! disjoint paths that differ in length, recovery functions of every kind, and one failure at most of links that only one path has. Some have gates and streams that are released at
 //! stated offsets, preemptable classes, or ATS schedulers on the paths; some have stream filters, stream gates and flow meters there, others
-//! nodes that repeat frames.
+//! nodes that repeat frames, or schedulers whose parameters change.
 
 use std::fmt::Write as _;
 
@@ -75,10 +75,12 @@ fn drawn(seed: u64, mut dice: Dice, is_policed: bool) -> String {
             let _ = writeln!(text, "  - {{between: [e{station}, b{}]}}", (station + 2) % bridges);
         }
     }
-    let (streams, copied) = shape.write_streams(&mut text, &mut dice);
+    let (streams, named) = shape.write_streams(&mut text, &mut dice);
     let mut events = events(&mut dice, bridges);
     if !is_policed {
-        events.extend(repeats(&mut Dice::new(seed ^ 0x7265_7065_6174), &copied));
+        let mut dice = Dice::new(seed ^ 0x7265_7065_6174);
+        events.extend(repeats(&mut dice, &named.copied));
+        events.extend(shapers(&mut dice, &named.shaped));
     }
     if is_policed {
         for bridge in 0..bridges {
@@ -167,11 +169,11 @@ impl Shape {
         }
     }
 
-    fn write_streams(&self, text: &mut String, dice: &mut Dice) -> (Vec<Stream>, Vec<Copied>) {
+    fn write_streams(&self, text: &mut String, dice: &mut Dice) -> (Vec<Stream>, Named) {
         let Self { rate, stations, .. } = *self;
         text.push_str("streams:\n");
         let count = dice.between(2, 5);
-        let (mut streams, mut copied) = (Vec::new(), Vec::new());
+        let (mut streams, mut named) = (Vec::new(), Named::default());
         for number in 0..count {
             let talker = dice.between(0, stations - 1);
             let first = dice.between(1, stations - 1);
@@ -201,18 +203,34 @@ impl Shape {
                     "    shaper: {{committed-information-rate: {} bit/s, committed-burst-size: {committed} bit}}",
                     own * 3 / 2
                 );
+                named.shaped.push(Shaped { number, rate: own, burst: committed });
             }
             if has_copies {
                 write_replication(text, dice, talker, &listeners);
             }
             if has_copies && !(self.is_shaped && priority == 2) {
-                copied.push(Copied { number, talker, interval: (wire * 1_000_000_000).div_ceil(own) });
+                named.copied.push(Copied { number, talker, interval: (wire * 1_000_000_000).div_ceil(own) });
             }
             let tag = if has_copies { 6 } else { 0 };
             streams.push(Stream { priority, payload: most, tag, rate: own, burst });
         }
-        (streams, copied)
+        (streams, named)
     }
+}
+
+/// Streams that events may name.
+#[derive(Default)]
+struct Named {
+    copied: Vec<Copied>,
+    shaped: Vec<Shaped>,
+}
+
+/// A stream with schedulers.
+struct Shaped {
+    number: u64,
+    /// Its bits of the wire a second, and those of the bucket at the start.
+    rate: u64,
+    burst: u64,
 }
 
 /// A stream with copies and without schedulers.
@@ -241,6 +259,25 @@ fn repeats(dice: &mut Dice, copied: &[Copied]) -> Vec<String> {
         }
     }
     events
+}
+
+/// Schedulers that get other parameters, with room for their streams, once or twice.
+fn shapers(dice: &mut Dice, shaped: &[Shaped]) -> Vec<String> {
+    if shaped.is_empty() || !dice.chance(50) {
+        return Vec::new();
+    }
+    let count = dice.between(1, 2);
+    let change = |_| {
+        let of = dice.one_of(shaped);
+        let rate = of.rate * dice.between(110, 300) / 100;
+        let burst = of.burst * dice.between(100, 200) / 100;
+        format!(
+            "{{at: {} ms, change-shaper: {{stream: s{}, committed-information-rate: {rate} bit/s, committed-burst-size: {burst} bit}}}}",
+            dice.between(1, 50),
+            of.number
+        )
+    };
+    (0..count).map(change).collect()
 }
 
 /// A flow meter for each stream, with room for its bursts and for what comes in some time.

@@ -94,12 +94,12 @@ fn windows(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates)
     let is_lost = changes.is_none() && plan.network.gates_change(at);
     let has_changes = changes.is_some();
     let gated = gated(plan, (number, port), gates, changes);
-    let (never, overload) = (NEVER.at(at), OVERLOAD.at(at));
     let corrected = Corrected::of(plan.network, plan.network.ports[number as usize].node);
     let is_known = corrected.is_some() || plan.network.gate_clock() == GateClock::Free;
     let deviation = corrected.map_or_else(Deviation::default, |_| port.deviation);
     let is_credit = |class: usize| matches!(port.classes[class].0, Selection::CreditBased { .. });
     let class = |class: usize| {
+        let (never, overload) = (NEVER.of_class(at, class), OVERLOAD.of_class(at, class));
         let mut windows = gated.windows(class, &never, &overload);
         if windows.pushed.is_some() && is_credit(class) {
             windows.unbounded = Some(BEHIND_GATES.at(at));

@@ -5,13 +5,13 @@ use crate::unbounded::Why;
 /// Its frames fit into no interval, or its gate never opens.
 pub(super) static NEVER: Why = Why {
     name: "no-window",
-    text: "no open interval of its gate at port {port} is sure to take its largest frame and what may be under way when it opens",
+    text: "no open interval of the gate of class {class} at port {port} is sure to take its largest frame and what may be under way when it opens",
 };
 
 /// More comes than the intervals take.
 pub(super) static OVERLOAD: Why = Why {
     name: "windows-overloaded",
-    text: "more may come to its class and those above than the open intervals of the gates of port {port} carry",
+    text: "more may come to class {class} and those above than the open intervals of the gates of port {port} carry",
 };
 
 /// A correction of the clock may come in any interval.

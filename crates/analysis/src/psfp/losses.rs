@@ -40,9 +40,9 @@ const STREAM_GATE: LimitKind =
 const INTERVAL_OCTETS: LimitKind =
     LimitKind::new("interval-octets", "octets", "interval-octet-max of the stream gate behind {place}");
 
-/// Octets of the committed bucket of the flow meter behind a reception port.
+/// Octets of the committed bucket of the flow meter of a stream at a bridge, by whichever port its frames come.
 pub const METER_BURST: LimitKind =
-    LimitKind::new("meter-burst", "octets", "committed-burst-size of the flow meter behind {place}");
+    LimitKind::new("meter-burst", "octets", "committed-burst-size of the flow meter of {stream} at {place}");
 
 /// Octets of the MSDU of a frame, its padding and the tag with its sequence number among them.
 fn msdu(frame: Bytes, tagged: Tags) -> u64 {
@@ -76,7 +76,7 @@ impl Analysis<'_> {
             found.extend(self.gate_limit((filters, entry.stream), gate, at));
         }
         if let Some(meter) = config.meter {
-            found.extend(self.meter_limit((filters, entry.stream), meter, at));
+            found.extend(self.meter_limit((filters, entry.stream), meter));
         }
         found
     }
@@ -183,12 +183,7 @@ impl Analysis<'_> {
         Some(self.together(&all))
     }
 
-    fn meter_limit(
-        &self,
-        (filters, of): (&BridgeFilters, u32),
-        meter: usize,
-        at: LimitPlace,
-    ) -> Option<Limit> {
+    fn meter_limit(&self, (filters, of): (&BridgeFilters, u32), meter: usize) -> Option<Limit> {
         let network = self.plan.network;
         let leads = |filter: usize| filters.filters[filter].config.meter == Some(meter);
         let coming = self.coming((filters, of), leads, |entry| entry.frame_max.get());
@@ -227,6 +222,7 @@ impl Analysis<'_> {
         let octets = needed.map(|bits| u64::try_from(bits.div_ceil(8 * MICRO)).unwrap_or(u64::MAX));
         let limit = u64::from(config.committed_burst_size);
         let needed = octets.filter(|octets| *octets > limit);
+        let at = LimitPlace::StreamAt(StreamIndex(of), filters.node);
         Some(Limit { kind: METER_BURST, at, limit, needed })
     }
 

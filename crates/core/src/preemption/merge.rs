@@ -171,7 +171,7 @@ impl<F: Copy> Merge<F> {
 
     /// If the frame on the line may be cut by what comes at `now`: octets of it that are then in this mPacket.
     pub(crate) fn cut_at(&self, now: Instant, octet_time: OctetTime) -> Option<u32> {
-        let started = self.started.as_ref().filter(|started| started.on_line)?;
+        let started = self.started.as_ref().filter(|started| started.on_line && !planted!(NothingIsCut))?;
         let begun = octet_time.octets_ceil(now.saturating_since(started.begun).as_ps());
         let begun = u32::try_from(begun.saturating_sub(HEAD)).unwrap_or(u32::MAX);
         let mut least = self.config.add_frag_size.fragment_min();

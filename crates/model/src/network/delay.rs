@@ -40,3 +40,19 @@ pub enum Distribution {
         max: Duration,
     },
 }
+
+impl Delay {
+    /// The longest that a frame of so many octets takes.
+    #[must_use]
+    pub fn longest(&self, octets: u64) -> Duration {
+        let by_length = self.per_octet.as_ps().saturating_mul(octets);
+        let random = match self.random {
+            Distribution::Zero => Duration::ZERO,
+            Distribution::Uniform { max, .. } | Distribution::Normal { max, .. } => max,
+        };
+        self.constant
+            .saturating_add(Duration::from_ps(by_length))
+            .saturating_sub(self.less)
+            .saturating_add(random)
+    }
+}

@@ -2,6 +2,7 @@
 //! together with it.
 
 use tautwire_core::TrafficClass;
+use tautwire_core::gates::Operation;
 
 use super::PortPreemption;
 use crate::gates::check::schedule_of_all;
@@ -29,6 +30,9 @@ pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
             reported.push(place);
         }
         port.other_end(faults);
+        if is_new && port.unheld(faults) {
+            reported.push(place);
+        }
     }
 }
 
@@ -114,6 +118,59 @@ impl Preempting<'_, '_, '_> {
         );
         let help = "make their priority express, or set `switching: store-and-forward`";
         self.refuse(faults, true, message, help)
+    }
+
+    /// Gates that shut behind preemptable frames which express ones may have cut: what is left goes on behind the close unless the MAC holds it.
+    fn unheld(&self, faults: &mut Faults) -> bool {
+        let Some(gates) = &self.port.gates else { return false };
+        // Cyclic queuing makes lists of its own.
+        let cyclic = self.of.mechanisms.cyclic.as_ref();
+        if cyclic.is_some_and(|cyclic| cyclic.bridges.contains(&self.port.node)) {
+            return false;
+        }
+        let streams = || {
+            let all = self.of.streams.list.iter().map(|draft| &draft.stream);
+            all.chain(&self.of.streams.protocol)
+        };
+        let at_port = |class: TrafficClass| {
+            streams()
+                .any(|stream| stream.hops.iter().any(|hop| (hop.port, hop.class) == (self.number, class)))
+        };
+        let used = TrafficClass::all()
+            .filter(|class| at_port(*class))
+            .fold(0, |all, class| all | 1 << class.number());
+        let preemptable = self.port.preemptable_classes();
+        let list = &gates.parameters.control_list;
+        // The MAC holds when the list begins if it does at its end.
+        let last =
+            list.iter().rev().map(|entry| entry.operation).find(|one| *one != Operation::SetGateStates);
+        let mut held = last == Some(Operation::SetAndHoldMac);
+        let closes = list.iter().zip(list.iter().cycle().skip(1)).find(|(entry, next)| {
+            match entry.operation {
+                Operation::SetAndHoldMac => held = true,
+                Operation::SetAndReleaseMac => held = false,
+                Operation::SetGateStates => {}
+            }
+            let holds = match next.operation {
+                Operation::SetAndHoldMac => true,
+                Operation::SetAndReleaseMac => false,
+                Operation::SetGateStates => held,
+            };
+            let shut = entry.gate_states & !next.gate_states & preemptable & used;
+            let express = entry.gate_states & !preemptable & used;
+            shut != 0 && express != 0 && !held && !holds
+        });
+        let Some((entry, next)) = closes else { return false };
+        let lowest = |classes: u8| classes.trailing_zeros();
+        let message = format!(
+            "class {} of {} may cut frames of class {} before the gate of these shuts, and what is left of them goes on behind that",
+            lowest(entry.gate_states & !preemptable & used),
+            self.name(),
+            lowest(entry.gate_states & !next.gate_states & preemptable & used)
+        );
+        let help = "let the entry that shuts the gate be `set-and-hold-mac`, and one behind it `set-and-release-mac`";
+        faults.warning(codes::PREEMPTION_OVERRUN, self.place, message, help);
+        true
     }
 
     /// An end of the link that takes no fragments.

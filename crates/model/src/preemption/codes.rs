@@ -7,4 +7,6 @@ codes! {
     PREEMPTION = "preemption::impossible";
     /// A port that is to preempt frames and does not.
     PREEMPTION_INACTIVE = "preemption::inactive";
+    /// Frames that are cut, and go on behind the close of their gate.
+    PREEMPTION_OVERRUN = "preemption::overrun";
 }

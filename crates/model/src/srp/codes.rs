@@ -5,6 +5,8 @@ pub(crate) use crate::text::codes::*;
 codes! {
     /// Impossible stream reservation: a loop, times out of order, classes with more bandwidth than the port.
     RESERVATION = "reservation::network";
+    /// A class of which nothing can be reserved.
+    RESERVATION_EMPTY = "reservation::no-bandwidth";
     /// More declarations than MRP can repeat within a LeaveTime.
     RESERVATION_PACE = "reservation::pace";
     /// A deviation from the AVB profile (802.1BA), if the description requests it.

@@ -139,6 +139,8 @@ codes! {
     IDENTIFICATION = "stream::identification";
     /// Streams that stream identification does not distinguish: they share an ATS scheduler.
     SHARED_FILTER = "shaper::shared-filter";
+    /// A ProcessingDelayMax below what the stages of the device take.
+    PROCESSING_DELAY = "shaper::processing-delay";
     /// More streams in a group than it has schedulers.
     SCHEDULERS = "shaper::schedulers";
     /// More traffic than a link can carry.

@@ -227,3 +227,16 @@ streams:
     assert_eq!(bound, 14_240 + 101_600);
     assert!(seen > 100_000, "{seen}");
 }
+
+/// Network control in a class whose gates never open waits for ever, and may be sent in the first cycle: a class below has no bound by that.
+#[test]
+fn the_reason_names_the_class_that_has_no_window() {
+    let scenario = include_str!("../../../../scenarios/scheduled-preemption.yaml");
+    let control = "network-control: {priority: 6, rate: 100 kbit/s, burst: 2000 bit, frame-max: 200 B}";
+    let network = network(&scenario.replace("network-control: none", control));
+    let all = bounds(&network);
+    let reason = all.streams[3].listeners[0].delay.as_ref().expect_err("no bound");
+    assert_eq!(reason.name(), "no-window");
+    let text = reason.text(&network);
+    assert!(text.contains("the gate of class 6 at port s2.motor"), "{text}");
+}

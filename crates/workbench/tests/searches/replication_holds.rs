@@ -134,7 +134,8 @@ fn silent(
 }
 
 fn is_failure(action: &TimelineAction) -> bool {
-    !matches!(action, TimelineAction::RepeatFrame(..) | TimelineAction::StopRepeating(..))
+    use TimelineAction::{ChangeShaper, RepeatFrame, StopRepeating};
+    !matches!(action, RepeatFrame(..) | StopRepeating(..) | ChangeShaper(..))
 }
 
 /// Repeats that came to a listener although the bounds say that none does.

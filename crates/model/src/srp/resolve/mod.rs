@@ -149,6 +149,13 @@ fn classes(node: &Node<'_>, faults: &mut Faults) -> Vec<SrClass> {
         };
         if let Some((message, help)) = fault {
             faults.error(codes::RESERVATION, item.anchor(), message, help);
+        } else if sum == 0 {
+            let message = format!(
+                "class {} may use nothing of a port, so every request for it is refused: its `delta-bandwidth` and that of the classes before it is 0 %",
+                char::from(letter)
+            );
+            let help = "give it a `delta-bandwidth`, such as 75 to the first class";
+            faults.warning(codes::RESERVATION_EMPTY, item.anchor(), message, help);
         }
         classes.push(class);
     }
