@@ -8,6 +8,8 @@
 mod admission;
 mod figures;
 mod gates;
+#[cfg(target_os = "linux")]
+mod live;
 mod tightness;
 mod time_triggered;
 
@@ -69,6 +71,16 @@ fn main() {
     measure("admit_100x16_us", "us", &|| admit_us(100, 16, 2_000));
     measure("admit_1000x64_us", "us", &|| admit_us(1_000, 64, 2_000));
     measure("admit_10000x1000_us", "us", &|| admit_us(10_000, 1_000, 1_000));
+    #[cfg(target_os = "linux")]
+    for (size, octets) in [(64, 60), (1500, 1514)] {
+        let names = ["live_hop", "live_kernel_hop"].map(|whose| format!("{whose}_{size}_frames_per_cpu_s"));
+        if names.iter().any(|name| name.starts_with(&only))
+            && let Some(hops) = live::hops(octets)
+        {
+            measure(&names[0], "1/s", &|| hops.ours);
+            measure(&names[1], "1/s", &|| hops.kernel);
+        }
+    }
     if only.starts_with("tightness") || only.is_empty() {
         for (kind, ratios) in tightness::ratios().into_iter().filter(|(_, ratios)| !ratios.is_empty()) {
             for (name, percent) in [("median", 50), ("p95", 95)] {

@@ -111,13 +111,7 @@ impl PacketSocket {
     }
 
     fn of_type(interface: &str, ether_type: u16) -> io::Result<Self> {
-        let name = std::ffi::CString::new(interface).map_err(io::Error::other)?;
-        // SAFETY: the pointer is that of a text which outlives the call.
-        let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
-        let index = match libc::c_int::try_from(index) {
-            Ok(index) if index > 0 => index,
-            _ => return Err(io::Error::new(io::ErrorKind::NotFound, format!("no interface `{interface}`"))),
-        };
+        let index = index_of(interface)?;
         let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
         // SAFETY: takes no pointer; the descriptor it gives is owned by nothing else. Without a protocol it receives nothing yet.
         let socket = unsafe { OwnedFd::from_raw_fd(checked(libc::socket(libc::AF_PACKET, kind, 0))?) };
@@ -173,6 +167,17 @@ impl PacketSocket {
 
     pub(crate) fn as_fd_raw(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
+    }
+}
+
+/// The number of an interface in this thread's namespace.
+pub(crate) fn index_of(interface: &str) -> io::Result<libc::c_int> {
+    let name = std::ffi::CString::new(interface).map_err(io::Error::other)?;
+    // SAFETY: the pointer is that of a text which outlives the call.
+    let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
+    match libc::c_int::try_from(index) {
+        Ok(index) if index > 0 => Ok(index),
+        _ => Err(io::Error::new(io::ErrorKind::NotFound, format!("no interface `{interface}`"))),
     }
 }
 

@@ -17,6 +17,7 @@ const CREATE: u16 = REQUEST | 0x200 | 0x400;
 const IFLA_ADDRESS: u16 = 1;
 const IFLA_IFNAME: u16 = 3;
 const IFLA_MTU: u16 = 4;
+const IFLA_MASTER: u16 = 10;
 const IFLA_LINKINFO: u16 = 18;
 const IFLA_NET_NS_FD: u16 = 28;
 const INFO_KIND: u16 = 1;
@@ -68,6 +69,32 @@ pub fn add_pair(one: &End<'_>, other: &End<'_>) -> io::Result<()> {
         })?;
     }
     Ok(())
+}
+
+/// Makes a bridge of the kernel's in a namespace, of interfaces that are there, and sets it up: what a bridge of ours is compared with.
+///
+/// # Errors
+/// What the kernel answers, or that there is no such interface.
+pub fn add_kernel_bridge(namespace: &Namespace, name: &str, ports: &[&str]) -> io::Result<()> {
+    namespace.inside(|| {
+        let mut body = Message::default();
+        body.interface(0);
+        body.name(name);
+        body.nested(IFLA_LINKINFO, |info| info.attribute(INFO_KIND, b"bridge"));
+        request(NEW_LINK, CREATE, &body.0)?;
+        let bridge = crate::packet::index_of(name)?;
+        for port in ports {
+            let mut body = Message::default();
+            body.interface(0);
+            body.name(port);
+            body.attribute(IFLA_MASTER, &bridge.to_ne_bytes());
+            request(NEW_LINK, REQUEST, &body.0)?;
+        }
+        let mut body = Message::default();
+        body.interface(UP);
+        body.name(name);
+        request(NEW_LINK, REQUEST, &body.0)
+    })
 }
 
 /// Sends a request and waits for the answer.
@@ -184,6 +211,34 @@ mod tests {
                 .expect("it is there");
             assert!(seen.contains(&format!("t{number}:")), "{seen}");
         }
+    }
+
+    #[test]
+    fn a_bridge_of_the_kernel_joins_two_pairs() {
+        use crate::{FramePort as _, PacketSocket};
+        let (Some([one, middle]), Ok(other)) = (pair(), Namespace::new()) else { return skipped() };
+        let end = |namespace, name: &str, number| End {
+            namespace,
+            name: name.to_owned(),
+            address: [2, 0, 0, 0, 1, number],
+            mtu: 1500,
+        };
+        add_pair(&end(&middle, "t2", 2), &end(&other, "t3", 3)).expect("a pair of the test's own");
+        assert!(add_kernel_bridge(&middle, "br0", &["t1", "none-such"]).is_err());
+        add_kernel_bridge(&middle, "br1", &["t1", "t2"]).expect("both are there");
+        let [from, to] = [(&one, "t0"), (&other, "t3")]
+            .map(|(namespace, name)| namespace.inside(|| PacketSocket::open(name)).expect("it is there"));
+        let frame = [&[0xff; 6][..], &[2, 0, 0, 0, 0, 9, 0x88, 0xb5], &[0; 46]].concat();
+        let clock = crate::Clock::starting_in(0);
+        let mut buffer = [0; 2048];
+        while clock.now() < 10_000_000_000 {
+            assert!(from.send(&frame).expect("it is up"));
+            if to.receive(&mut buffer).expect("it is open").is_some_and(|received| received.octets == frame) {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        panic!("no frame passes in 10 s");
     }
 
     #[test]
