@@ -79,6 +79,8 @@ pub enum PlantedFault {
     ArrivalSpreadForgotten,
     /// No lower frame is taken to be under way when a frame with known instants comes.
     FrameUnderWayForgotten,
+    /// A stream that an event starts is taken to have started with the run.
+    StartOfStreamForgotten,
     /// A cut is taken to cost nothing. This and the next two are found by the search of preemption alone.
     CutsForFree,
     /// A frame is taken to be cut no more once it has begun.
@@ -161,8 +163,12 @@ impl PlantedFault {
     pub const OF_INSTANTS_OVER_CHANGES: [Self; 1] = [Self::FramesAtChangeForgotten];
 
     /// Those of frames with known instants.
-    pub const OF_INSTANTS: [Self; 3] =
-        [Self::FramesBeforeForgotten, Self::ArrivalSpreadForgotten, Self::FrameUnderWayForgotten];
+    pub const OF_INSTANTS: [Self; 4] = [
+        Self::FramesBeforeForgotten,
+        Self::ArrivalSpreadForgotten,
+        Self::FrameUnderWayForgotten,
+        Self::StartOfStreamForgotten,
+    ];
 
     /// Those of cyclic queuing and forwarding.
     pub const OF_CYCLES: [Self; 4] = [

@@ -1,6 +1,6 @@
 //! Random networks of scheduled streams: talkers release frames at stated offsets, and gates have windows for them,
 //! planned for the arrivals of the frames, or badly planned: early, late, too short, of another phase, shared with
-//! unscheduled streams.
+//! unscheduled streams. Events start and stop some of them.
 //!
 //! Clocks are true with few exceptions, and have any reading when the run begins. Each class finds an interval for its largest frame.
 
@@ -97,8 +97,11 @@ fn drawn(seed: u64, mut dice: Dice, has_changes: bool) -> String {
         let _ = writeln!(text, "  - {{between: [e{station}, \"b{bridge}:e{station}\"]{phy}}}");
     }
     text.push_str("streams:\n");
+    let mut starts = Dice::new(seed ^ 0x7374_6172_7473);
     for (number, stream) in streams.iter().enumerate() {
-        stream.write(&mut text, &mut dice, number);
+        let is_started = !starts.chance(25);
+        stream.write(&mut text, &mut dice, (number, is_started));
+        stream.write_starts(&mut events, &mut starts, (number, is_started));
     }
     shape.write_others(&mut text, &mut dice);
     if !events.is_empty() {
@@ -340,12 +343,34 @@ impl Shape {
 }
 
 impl Scheduled {
-    fn write(&self, text: &mut String, dice: &mut Dice, number: usize) {
+    /// Events that start it, stop it, and start it again: often in the same phase.
+    fn write_starts(&self, text: &mut String, dice: &mut Dice, (number, is_started): (usize, bool)) {
+        let mut first = 0;
+        if !is_started {
+            first = dice.between(0, 12_000) * 1_000;
+            let _ = writeln!(text, "  - {{at: {first} ns, start-stream: s{number}}}");
+        }
+        if !dice.chance(if is_started { 15 } else { 40 }) {
+            return;
+        }
+        let stop = first + dice.between(2_000, 9_000) * 1_000;
+        let _ = writeln!(text, "  - {{at: {stop} ns, stop-stream: s{number}}}");
+        if dice.chance(60) {
+            let mut again = first + ((stop - first) / self.interval + dice.between(1, 6)) * self.interval;
+            if dice.chance(20) {
+                again += dice.between(1, self.interval - 1);
+            }
+            let _ = writeln!(text, "  - {{at: {again} ns, start-stream: s{number}}}");
+        }
+    }
+
+    fn write(&self, text: &mut String, dice: &mut Dice, (number, is_started): (usize, bool)) {
         let least = if dice.chance(15) { self.payload.min(46) } else { self.payload };
         let Self { talker, listener, class, payload, interval, offset, jitter, burst } = self;
+        let started = if is_started { "" } else { "started: false, " };
         let _ = writeln!(
             text,
-            "  - {{name: s{number}, talker: e{talker}, listeners: e{listener}, priority: {class}, payload: {{min: {least} B, max: {payload} B}}, \
+            "  - {{name: s{number}, {started}talker: e{talker}, listeners: e{listener}, priority: {class}, payload: {{min: {least} B, max: {payload} B}}, \
              traffic: {{type: periodic, interval: {interval} ns, offset: {offset} ns, jitter: {jitter} ns, burst: {burst}}}}}"
         );
     }

@@ -128,7 +128,7 @@ fn what_is_not_known_is_told() {
         ("offset: 10 us", "jitter: 1 us", "not periodic with a stated offset"),
         ("a: {type: end-station}", "a: {type: end-station, clock: {tolerance: 1 ppm}}", "not true"),
         ("interval: 500 us, offset", "interval: 499999 ns, offset", "common multiple"),
-        ("run:", "events: [{at: 1 ms, stop-stream: order}]\nrun:", "stops"),
+        ("run:", "events: [{at: 5100 us, start-stream: order}]\nrun:", "starts again in another phase"),
         (
             "identity}",
             "identity, frame-preemption-parameters: {frame-preemption-status-table: {priority0: preemptable}}}",
@@ -178,4 +178,25 @@ run:";
         let gates = seen.mechanisms.of::<tautwire_sim::GatesObservation>().expect("gates");
         assert!(gates.ports.iter().all(|port| port.transmission_overrun == [0; 8]));
     }
+}
+
+/// An offset counts from the event that starts the stream: released at 3050 us and every 500 us, a frame is queued 72.4 us behind the begin of a cycle.
+#[test]
+fn a_stream_that_an_event_starts_has_known_instants() {
+    let started = |window: &str, events: &str| {
+        let text = text(window, "", &[ORDER]).replace("name: order,", "name: order, started: false,");
+        spans(&(text + &format!("events: [{{at: 3040 us, start-stream: order}}{events}]\n")), 0)
+    };
+    let fits = window(72_400, 172_400);
+    assert_eq!(started(&fits, ""), ((40_800, 40_800), (40_800, 40_800)));
+    // It stops, and starts again a whole number of intervals later.
+    let again = ", {at: 9 ms, stop-stream: order}, {at: 12040 us, start-stream: order}";
+    assert_eq!(started(&fits, again), ((40_800, 40_800), (40_800, 40_800)));
+    // A window for the offset alone is 460 us later.
+    let ((least, most), _) = started(&window(32_400, 52_000), "");
+    assert_eq!((least, most), (500_800, 500_800));
+    // In another phase nothing is known, and the bound contains the wait for a window.
+    let other = ", {at: 9 ms, stop-stream: order}, {at: 12140 us, start-stream: order}";
+    let ((_, most), _) = started(&fits, other);
+    assert!(most > 400_000, "{most}");
 }

@@ -1,7 +1,8 @@
 //! Streams whose frames come to their hosts at known instants, and the common period of these.
 //!
 //! Such a stream is periodic with a stated offset, its talker's clock is true (no drift, no tolerance, readings of
-//! picoseconds), and nothing starts, stops or changes it. All of them together repeat with the least common multiple
+//! picoseconds), and nothing changes it. Events may start it, if all its starts are whole intervals apart, and stop it: frames that do not come
+//! make no other later, so it is taken to come all the time. All of them together repeat with the least common multiple
 //! of their intervals and of the cycles of the gates on their paths. A stream that would make this period hold too
 //! many frames is left to its curve. Not here: the further path of the frames.
 
@@ -58,7 +59,9 @@ impl Unknown {
             Self::Open => "its frames are not periodic with a stated offset".to_owned(),
             Self::Clock => "the clock of its talker is not true, so its instants drift".to_owned(),
             Self::Corrected => "gates follow clocks that are corrected".to_owned(),
-            Self::Changes => "it starts, stops or changes in the run".to_owned(),
+            Self::Changes => {
+                "it changes in the run, never starts, or starts again in another phase".to_owned()
+            }
             Self::Failures => "nodes or cables fail or come back in the run".to_owned(),
             Self::Host => "its host or another mechanism decides when its frames leave".to_owned(),
             Self::TooMany => format!(
@@ -147,9 +150,10 @@ fn release(plan: &Plan<'_>, number: StreamIndex, stream: &Stream) -> Result<Rele
     if !is_true(&network.nodes[stream.talker.index()].clock) {
         return Err(Unknown::Clock);
     }
-    if !stream.started || network.events.iter().any(|event| changes(&event.action, number)) {
+    if network.events.iter().any(|event| changes(&event.action, number)) {
         return Err(Unknown::Changes);
     }
+    let start = start(plan, number, interval).ok_or(Unknown::Changes)?;
     if network.events.iter().any(|event| is_failure(&event.action)) {
         return Err(Unknown::Failures);
     }
@@ -162,6 +166,7 @@ fn release(plan: &Plan<'_>, number: StreamIndex, stream: &Stream) -> Result<Rele
     if is_held {
         return Err(Unknown::Host);
     }
+    let offset = start.saturating_add(offset);
     let (interval, offset, jitter) = (interval.as_ps(), offset.as_ps(), jitter.as_ps());
     Ok(Release { offset, interval, burst: u64::from(burst), jitter })
 }
@@ -179,12 +184,28 @@ fn is_served(network: &Network) -> bool {
             .any(|bridge| bridge.filters.iter().any(|filter| matches!(filter.internal, Internal::Varies(_))))
 }
 
+/// When a stream first starts; none if it never does, or not always in one phase.
+fn start(plan: &Plan<'_>, stream: StreamIndex, interval: Duration) -> Option<Duration> {
+    let network = plan.network;
+    #[cfg(feature = "planted-faults")]
+    if plan.fault == Some(crate::PlantedFault::StartOfStreamForgotten) {
+        return Some(Duration::ZERO);
+    }
+    let by_event = network
+        .events
+        .iter()
+        .filter(|event| event.action == TimelineAction::StartStream(stream))
+        .map(|event| event.at);
+    let at_first = network.streams[stream.index()].started.then_some(Duration::ZERO);
+    let mut starts = at_first.into_iter().chain(by_event);
+    let first = starts.next()?;
+    let in_phase = |start: Duration| (start.as_ps() - first.as_ps()).is_multiple_of(interval.as_ps());
+    starts.all(in_phase).then_some(first)
+}
+
 fn changes(action: &TimelineAction, stream: StreamIndex) -> bool {
     match action {
-        TimelineAction::StartStream(of)
-        | TimelineAction::StopStream(of)
-        | TimelineAction::ChangeTraffic(of, ..)
-        | TimelineAction::ChangeShaper(of, _) => *of == stream,
+        TimelineAction::ChangeTraffic(of, ..) | TimelineAction::ChangeShaper(of, _) => *of == stream,
         _ => false,
     }
 }
