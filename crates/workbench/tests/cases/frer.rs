@@ -3,7 +3,7 @@
 use tautwire_analysis::{Limit, limits, losses, stated_failures, taken_twice};
 use tautwire_model::network::StreamIndex;
 use tautwire_sim::{FunctionObservation, RecoveryObservation};
-use tautwire_workbench::{Duration, Network, Observation, Options, bounds, simulate, verify};
+use tautwire_workbench::{Duration, Network, Observation, Options, adversary, bounds, simulate, verify};
 
 use super::{codes, network};
 
@@ -420,4 +420,15 @@ fn repeats_pass_the_match_algorithm() {
     assert_eq!((sent, discarded + taken), (132, 132));
     assert_eq!(taken, 30, "one behind each of the frames 20 to 49, the last of which comes at 49.245 ms");
     assert!(taken_twice(&network, &bounds(&network))[0][0]);
+}
+
+/// An adversary chooses phases and sizes beside a stuck sender, and finds nothing beyond a bound.
+#[test]
+fn an_adversary_beside_a_stuck_sender_finds_nothing() {
+    let (network, seen) =
+        run(&(two_ways("3 us", "reset-timeout: 20 ms, history-length: 8", "")
+            + &format!("events: [{STUCK}]\n")));
+    let all = bounds(&network);
+    let chosen = adversary(&network, &all, &seen, 4, |_, _| {});
+    assert_eq!(chosen.contradictions, []);
 }
