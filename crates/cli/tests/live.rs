@@ -548,10 +548,19 @@ fn bridges_agree_on_a_clock_and_follow_it() {
     // The clock of the machine that both have is slower than that of `f` by what is described.
     let found = grandmaster_ppm(&folder, "f", 900_000_000);
     assert!((-15_000..-5_000).contains(&found), "{found} ppm");
-    for mut bridge in bridges {
-        terminate(&bridge);
-        assert_eq!(bridge.wait().unwrap().code(), Some(0));
-    }
+    let [mut leads, mut followed] = bridges;
+    terminate(&followed);
+    assert_eq!(followed.wait().unwrap().code(), Some(0));
+    // With its namespace the cable goes, and with that the interface of the other, which goes on.
+    drop(other);
+    let gone = || !one.inside(|| fs::read_to_string("/proc/thread-self/net/dev")).unwrap().contains("left:");
+    assert!((0..300).any(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        gone()
+    }));
+    std::thread::sleep(Duration::from_millis(200));
+    terminate(&leads);
+    assert_eq!(leads.wait().unwrap().code(), Some(0));
 }
 
 /// The configuration of `ptp4l` for 802.1AS over virtual interfaces; it measures, and sets no clock.

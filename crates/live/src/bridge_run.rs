@@ -299,7 +299,7 @@ fn carry(
 }
 
 /// Whether an interface is down or gone.
-fn is_down(error: &io::Error) -> bool {
+pub(crate) fn is_down(error: &io::Error) -> bool {
     const NO_DEVICE: i32 = 19;
     const NO_SUCH_ADDRESS: i32 = 6;
     error.kind() == io::ErrorKind::NetworkDown

@@ -17,6 +17,7 @@ use tautwire_units::Instant;
 use tautwire_wire::gptp::{GPTP_ADDRESS, PTP_ETHER_TYPE};
 use tautwire_wire::{EthernetHeader, MacAddress};
 
+use crate::bridge_run::is_down;
 use crate::bridge_status::{TimePort, TimeStatus};
 
 /// Longest wait.
@@ -130,7 +131,7 @@ impl<'n> PrecisionTime<'n> {
             let received = match port.socket.receive(buffer) {
                 Ok(Some(received)) => received,
                 // It goes on when the interface is up again.
-                Err(error) if error.kind() == io::ErrorKind::NetworkDown => break,
+                Err(error) if is_down(&error) => break,
                 Ok(None) => break,
                 Err(error) => return Err(error),
             };
@@ -169,7 +170,7 @@ impl<'n> PrecisionTime<'n> {
             }
             // It is lost, as on a line that is cut.
             Ok(false) => Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::NetworkDown => Ok(()),
+            Err(error) if is_down(&error) => Ok(()),
             Err(error) => Err(error),
         }
     }
