@@ -1,12 +1,13 @@
 //! How far bounds are from the worst that an adversary finds, over drawn networks of each kind.
 //!
-//! `NETWORKS` sets how many are drawn of each kind, `RUNS` how many runs the adversary has for each stream and listener.
+//! `NETWORKS` sets how many are drawn of each kind, `RUNS` how many runs the adversary has for each stream and listener. `METHOD=tight`
+//! adds the linear programs of paths to the bounds.
 
 use std::collections::BTreeMap;
 
 use tautwire_generate::KINDS;
 use tautwire_sim::Options;
-use tautwire_workbench::{adversary, bounds_in_run, load_text, simulate};
+use tautwire_workbench::{Accuracy, adversary, bounds_in_run_by, load_text, simulate};
 
 /// Ratios of bound over worst by kind, in order, and of all kinds together as `all`. Control frames do not count.
 pub(crate) fn ratios() -> BTreeMap<&'static str, Vec<f64>> {
@@ -25,7 +26,7 @@ pub(crate) fn ratios() -> BTreeMap<&'static str, Vec<f64>> {
 fn of_network(text: &str, runs: u64) -> Vec<f64> {
     let Some(network) = load_text("drawn", text).network else { return Vec::new() };
     let observation = simulate(&network, &mut Options::default());
-    let bounds = bounds_in_run(&network, &observation);
+    let bounds = bounds_in_run_by(&network, &observation, accuracy());
     let found = adversary(&network, &bounds, &observation, runs, |_, _| {});
     assert!(found.contradictions.is_empty(), "{:?}\n{text}", found.contradictions);
     let ratio = |row: &tautwire_workbench::FoundRow| {
@@ -35,6 +36,14 @@ fn of_network(text: &str, runs: u64) -> Vec<f64> {
         (!network.streams[stream].traffic.is_control()).then(|| bound.as_ps() as f64 / worst.as_ps() as f64)
     };
     found.rows.iter().filter_map(ratio).collect()
+}
+
+fn accuracy() -> Accuracy {
+    match std::env::var("METHOD").as_deref() {
+        Err(_) | Ok("" | "fast") => Accuracy::Frames,
+        Ok("tight") => Accuracy::Paths,
+        Ok(other) => panic!("no method `{other}`: there are fast, tight"),
+    }
 }
 
 fn number(name: &str, otherwise: u64) -> u64 {

@@ -31,6 +31,7 @@ export function StreamDetail(props: {
   const add = (name: string, value: string | undefined | null) => value && facts.push([name, value]);
   add("Deadline", stream.deadline_ps === undefined ? "none" : delay(stream.deadline_ps));
   if (bound) add("Bound", bound.unbounded ? `unbounded: ${bound.unbounded.text}` : delay(bound.delay_max_ps));
+  if (listener.method) add("Bound by", listener.method.replaceAll("-", " "));
   if (listener.margin_ps !== undefined) add("Margin", delay(listener.margin_ps));
   for (const { proviso, text } of listener.apart_from ?? []) add(`Proven ${provisoText(proviso)}`, text);
   for (const limit of listener.may_be_lost ?? []) {

@@ -134,6 +134,7 @@ pub fn listeners(summary: &Summary) -> RecordBatch {
         .u64("bound_delay_max_ps", bound(|bound| bound.delay_max_ps))
         .u64("bound_delay_min_ps", bound(|bound| Some(bound.delay_min_ps)))
         .u64("bound_jitter_ps", bound(|bound| bound.jitter_ps))
+        .text("method", rows.iter().map(|(_, _, listener)| listener.method.as_deref()))
         .text("unbounded", rows.iter().map(|(_, _, listener)| unbounded(listener.bound.as_ref())))
         .i64("margin_ps", rows.iter().map(|(_, _, listener)| listener.margin_ps))
         .text("verdict", verdicts.iter().map(Option::as_deref))
@@ -345,6 +346,16 @@ mod tests {
         assert_eq!(drops(&summary).num_rows(), 1);
         assert_eq!(ports(&summary).num_rows(), network.links.len());
         assert!(classes(&summary).num_rows() > 8);
+    }
+
+    #[test]
+    fn the_method_of_a_listener_is_that_of_its_path() {
+        let (network, mut bounds, observation) = fixture::line();
+        bounds.streams[3].listeners[0].method = tautwire_analysis::Method::PathProgram;
+        let batch = listeners(&Summary::new(&network, Some(&bounds), Some(&observation)));
+        let methods = batch.column_by_name("method").expect("a column");
+        assert_eq!(methods.as_string::<i32>().value(4), "path-program");
+        assert_eq!(methods.null_count(), 8, "those of hops are in the table of hops");
     }
 
     #[test]
