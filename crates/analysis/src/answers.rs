@@ -115,6 +115,12 @@ impl Asked {
         }
     }
 
+    /// The same with another accuracy.
+    const fn with(mut self, accuracy: Accuracy) -> Self {
+        self.accuracy = accuracy;
+        self
+    }
+
     /// Whether what is received is left out where it is served with what is sent.
     fn is_deaf(self) -> bool {
         #[cfg(feature = "planted-faults")]
@@ -172,39 +178,24 @@ fn settle_without<'network>(
     if !comes_back(network) {
         return analysed(network, Learned { doubted, ..Learned::default() }, asked);
     }
-    let known = |span| network.streams.iter().map(|stream| vec![span; stream.listeners.len()]).collect();
-    let mut rounds = Rounds {
+    let rounds = |accuracy| Rounds {
         network,
         timeline: Timeline::of(network),
-        asked,
-        doubted,
+        asked: asked.with(accuracy),
+        doubted: doubted.clone(),
         ports: Vec::new(),
         applications: Vec::new(),
     };
-    let least = Span { min: 0, max: Some(0), twice: false };
-    (rounds.ports, rounds.applications) = (known(least), known(least));
-    for round in 0..2 * ROUNDS_MAX {
-        let (found, ports, applications) = rounds.step();
-        if rounds.holds(&ports, &applications) {
-            return found;
-        }
-        let before = rounds.take(ports, applications);
-        if round % 4 == 3 {
-            let here = (rounds.ports.clone(), rounds.applications.clone());
-            rounds.leap(&before);
-            let (found, ports, applications) = rounds.step();
-            if rounds.holds(&ports, &applications) {
-                return found;
-            }
-            (rounds.ports, rounds.applications) = here;
-        }
-        if round >= ROUNDS_MAX {
-            rounds.give_up(&before);
-        }
+    let mut tight = rounds(asked.accuracy);
+    let found = tight.converge();
+    if asked.accuracy != Accuracy::Paths {
+        return found;
     }
-    let nothing = Span { min: 0, max: None, twice: true };
-    (rounds.ports, rounds.applications) = (known(nothing), known(nothing));
-    rounds.step().0
+    // Both iterations leap, so that each may end above the other. The times that both end with hold.
+    let mut fast = rounds(Accuracy::Frames);
+    fast.converge();
+    tight.narrow(&fast);
+    tight.step().0
 }
 
 /// Whether bounds depend on what comes back, and no service settles that.
@@ -238,6 +229,50 @@ struct Rounds<'network> {
 }
 
 impl<'network> Rounds<'network> {
+    /// Takes times as known, from the least on, until what follows from them is within them; what follows then.
+    fn converge(&mut self) -> (Analysis<'network>, Bounds) {
+        let network = self.network;
+        let known = |span| network.streams.iter().map(|stream| vec![span; stream.listeners.len()]).collect();
+        let least = Span { min: 0, max: Some(0), twice: false };
+        (self.ports, self.applications) = (known(least), known(least));
+        for round in 0..2 * ROUNDS_MAX {
+            let (found, ports, applications) = self.step();
+            if self.holds(&ports, &applications) {
+                return found;
+            }
+            let before = self.take(ports, applications);
+            if round % 4 == 3 {
+                let here = (self.ports.clone(), self.applications.clone());
+                self.leap(&before);
+                let (found, ports, applications) = self.step();
+                if self.holds(&ports, &applications) {
+                    return found;
+                }
+                (self.ports, self.applications) = here;
+            }
+            if round >= ROUNDS_MAX {
+                self.give_up(&before);
+            }
+        }
+        let nothing = Span { min: 0, max: None, twice: true };
+        (self.ports, self.applications) = (known(nothing), known(nothing));
+        self.step().0
+    }
+
+    /// Takes as known what both these and others allow, if both hold.
+    fn narrow(&mut self, others: &Self) {
+        let pairs = [(&mut self.ports, &others.ports), (&mut self.applications, &others.applications)];
+        for (own, other) in pairs {
+            for (own, other) in own.iter_mut().flatten().zip(other.iter().flatten()) {
+                *own = Span {
+                    min: own.min.max(other.min),
+                    max: own.max.into_iter().chain(other.max).min(),
+                    twice: own.twice && other.twice,
+                };
+            }
+        }
+    }
+
     /// What follows from what is known: the bounds, and the same times anew.
     fn step(&self) -> ((Analysis<'network>, Bounds), Spans, Spans) {
         let responses = (0..self.network.streams.len()).map(|stream| self.response(stream)).collect();
