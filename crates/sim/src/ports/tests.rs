@@ -198,6 +198,31 @@ fn scenarios_run_the_same() {
     assert!(held.len() >= 12, "{held:?}");
 }
 
+/// Three bridges in a ring, each with a station whose stream goes to the station before: each cable of the ring comes behind another.
+const RING: &str = "
+name: ring
+nodes: {a: {type: end-station}, b: {type: end-station}, c: {type: end-station},
+  x: {type: bridge}, y: {type: bridge}, z: {type: bridge}}
+defaults: {rate: 1 Gbit/s}
+links: [{between: [a, x]}, {between: [b, y]}, {between: [c, z]},
+  {between: [x, y]}, {between: [y, z]}, {between: [z, x]}]
+streams:
+  - {name: one, talker: a, listeners: c, route: [x, y, z], payload: 100 B, traffic: {type: periodic, interval: 1 ms}}
+  - {name: two, talker: b, listeners: a, route: [y, z, x], payload: 100 B, traffic: {type: periodic, interval: 1 ms}}
+  - {name: three, talker: c, listeners: b, route: [z, x, y], payload: 100 B, traffic: {type: periodic, interval: 1 ms}}
+run: {duration: 10 ms}
+";
+
+#[test]
+fn a_circle_of_ports_has_no_order() {
+    let network = tautwire_model::load_text("ring", RING).network.expect("a network");
+    assert!(is_plain(&network) && order(&network).is_none());
+    let open = network.altered(|parts| {
+        parts.streams.pop();
+    });
+    assert!(order(&open).is_some(), "two of the three streams go round no circle");
+}
+
 #[test]
 fn faults_in_the_order_are_found() {
     for fault in [Fault::RingsReversed, Fault::NotSorted, Fault::WakeForgotten, Fault::PortsReversed] {
