@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tautwire
 from harts_mechanisms import CONTROL, F7, delay_max_us, harts_line
-from harts_runs import BACKGROUND, BEFORE_LEAVE_ALL, PATHS, PROTOCOLS, load, requests, standing, table3_run
+from harts_runs import BACKGROUND, BEFORE_LEAVE_ALL, PATHS, PROTOCOLS, load, requests, standing, swept_load, table3_run
 from harts_testbed import PLACES, fit, latencies, outcomes, scenario, stream, table3
 from tautwire.claims import Study
 
@@ -55,7 +55,7 @@ def window_of_mrpdus(study: Study) -> list[Row]:
         for join_ms in (50, 100, 150, 200):
             start = {"warm_up_ns": 0} if name == "I" else {}
             avb = {**start, "bridge_join_ns": join_ms * 1_000_000}
-            values = short(study, "AVB", requests(study, name), count=60, load=BACKGROUND, avb=avb)
+            values = short(study, "AVB", requests(study, name), count=60, load=swept_load(name), avb=avb)
             setting = f"Scenario {name}, three in {join_ms * 3 // 2} ms"
             rows.append(row("window of MRPDUs", "AVB", setting, values, published_mean(study, name, "AVB")))
     return rows
@@ -87,7 +87,7 @@ def repetitions(study: Study) -> list[Row]:
                 values = six(study, repeat_ms)
             else:
                 times = {"bridge_repeat_ns": repeat_ms * 1_000_000}
-                values = short(study, "AVB", requests(study, name), count=60, load=BACKGROUND, avb=times)
+                values = short(study, "AVB", requests(study, name), count=60, load=swept_load(name), avb=times)
             setting = f"Scenario {name}, {repeat_ms} ms"
             rows.append(row("repetitions", "AVB", setting, values, published_mean(study, name, "AVB")))
     return rows
