@@ -89,25 +89,32 @@ impl PacketSocket {
     /// # Errors
     /// If the port fails.
     pub fn left(&self) -> io::Result<Option<(u32, u64)>> {
+        let stamped = self.message(&mut [0; 64], libc::MSG_ERRQUEUE)?;
+        Ok(stamped.and_then(|(_, added)| added.number.zip(added.left)))
+    }
+
+    /// The next message, into `room`: its length and what the kernel added to it; none if there is none now.
+    fn message(&self, room: &mut [u8], flags: libc::c_int) -> io::Result<Option<(usize, Added)>> {
+        let mut part = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
         let mut control = Control([0; 256]);
-        let mut octets = [0_u8; 64];
-        let mut part = libc::iovec { iov_base: octets.as_mut_ptr().cast(), iov_len: octets.len() };
         // SAFETY: a header is plain data; its pointers are those of `part` and `control`, with their lengths, which outlive the calls.
-        let (got, left) = unsafe {
+        let (got, added) = unsafe {
             let mut header: libc::msghdr = std::mem::zeroed();
             header.msg_iov = &raw mut part;
             header.msg_iovlen = 1;
             header.msg_control = control.0.as_mut_ptr().cast();
             header.msg_controllen = control.0.len() as _;
-            let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
-            let got = libc::recvmsg(self.socket.as_raw_fd(), &raw mut header, flags);
-            (got, if got < 0 { None } else { left(&header) })
+            let got = libc::recvmsg(self.socket.as_raw_fd(), &raw mut header, flags | libc::MSG_DONTWAIT);
+            (got, if got < 0 { Added::default() } else { added(&header) })
         };
-        if got >= 0 {
-            return Ok(left);
-        }
-        let error = io::Error::last_os_error();
-        if error.kind() == io::ErrorKind::WouldBlock { Ok(None) } else { Err(error) }
+        let Ok(length) = usize::try_from(got) else {
+            let error = io::Error::last_os_error();
+            return match error.kind() {
+                io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok(None),
+                _ => Err(error),
+            };
+        };
+        Ok(Some((length, added)))
     }
 
     fn of_type(interface: &str, ether_type: u16) -> io::Result<Self> {
@@ -181,36 +188,21 @@ pub(crate) fn index_of(interface: &str) -> io::Result<libc::c_int> {
     }
 }
 
-/// What the kernel adds to a frame.
+/// What the kernel adds to a message. Stamps are in nanoseconds of the system's time.
 #[derive(Clone, Copy, Default)]
 struct Added {
     /// Tag protocol and control information.
     tag: Option<(u16, u16)>,
-    stamp: Option<u64>,
+    /// When the frame was received.
+    received: Option<u64>,
+    /// When it left, and its number among those that were sent.
+    left: Option<u64>,
+    number: Option<u32>,
 }
 
 impl FramePort for PacketSocket {
     fn receive<'b>(&self, buffer: &'b mut [u8]) -> io::Result<Option<Received<'b>>> {
-        let room = &mut buffer[TAG..];
-        let mut part = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
-        let mut control = Control([0; 256]);
-        // SAFETY: a header is plain data; its pointers are those of `part` and `control`, with their lengths, which outlive the calls.
-        let (got, added) = unsafe {
-            let mut header: libc::msghdr = std::mem::zeroed();
-            header.msg_iov = &raw mut part;
-            header.msg_iovlen = 1;
-            header.msg_control = control.0.as_mut_ptr().cast();
-            header.msg_controllen = control.0.len() as _;
-            let got = libc::recvmsg(self.socket.as_raw_fd(), &raw mut header, 0);
-            (got, if got < 0 { Added::default() } else { added(&header) })
-        };
-        let Ok(length) = usize::try_from(got) else {
-            let error = io::Error::last_os_error();
-            return match error.kind() {
-                io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok(None),
-                _ => Err(error),
-            };
-        };
+        let Some((length, added)) = self.message(&mut buffer[TAG..], 0)? else { return Ok(None) };
         let end = TAG + length;
         let octets = match added.tag {
             Some((protocol, information)) if length >= ADDRESSES => {
@@ -221,7 +213,7 @@ impl FramePort for PacketSocket {
             }
             _ => &buffer[TAG..end],
         };
-        Ok(Some(Received { octets, stamp: added.stamp }))
+        Ok(Some(Received { octets, stamp: added.received }))
     }
 
     fn send(&self, frame: &[u8]) -> io::Result<bool> {
@@ -262,72 +254,57 @@ impl FramePort for PacketSocket {
 #[repr(align(8))]
 struct Control([u8; 256]);
 
-/// Number and stamp of a frame that has left.
-///
-/// # Safety
-/// The header is one that `recvmsg` has filled, and what it points to is there.
-unsafe fn left(header: &libc::msghdr) -> Option<(u32, u64)> {
-    let (mut number, mut stamp) = (None, None);
-    // SAFETY: by this function's contract; each part is read only if it has the length of its type, wherever it is aligned.
-    unsafe {
-        let mut part = libc::CMSG_FIRSTHDR(header);
-        while !part.is_null() {
-            let (level, kind) = ((*part).cmsg_level, (*part).cmsg_type);
-            let data = libc::CMSG_DATA(part);
-            let has = |length: usize| (*part).cmsg_len as usize >= libc::CMSG_LEN(length as u32) as usize;
-            if level == libc::SOL_SOCKET && kind == libc::SO_TIMESTAMPING && has(size_of::<libc::timespec>())
-            {
-                let time = data.cast::<libc::timespec>().read_unaligned();
-                let [seconds, rest] =
-                    [time.tv_sec, time.tv_nsec].map(|part| u64::try_from(part).unwrap_or(0));
-                stamp = Some(seconds * 1_000_000_000 + rest);
-            } else if level == libc::SOL_PACKET
-                && kind == PACKET_TX_TIMESTAMP
-                && has(size_of::<libc::sock_extended_err>())
-            {
-                number = Some(data.cast::<libc::sock_extended_err>().read_unaligned().ee_data);
-            }
-            part = libc::CMSG_NXTHDR(header, part);
-        }
-    }
-    number.zip(stamp)
-}
-
 /// What the kernel added to a message.
 ///
 /// # Safety
 /// The header is one that `recvmsg` has filled, and what it points to is there.
 unsafe fn added(header: &libc::msghdr) -> Added {
     let mut added = Added::default();
-    // SAFETY: by this function's contract; each part is read only if it has the length of its type, wherever it is aligned.
-    unsafe {
-        let mut part = libc::CMSG_FIRSTHDR(header);
-        while !part.is_null() {
-            let (level, kind) = ((*part).cmsg_level, (*part).cmsg_type);
-            let data = libc::CMSG_DATA(part);
-            let has = |length: usize| (*part).cmsg_len as usize >= libc::CMSG_LEN(length as u32) as usize;
-            if level == libc::SOL_PACKET
-                && kind == libc::PACKET_AUXDATA
-                && has(size_of::<libc::tpacket_auxdata>())
-            {
-                let data = data.cast::<libc::tpacket_auxdata>().read_unaligned();
-                if data.tp_status & STATUS_VLAN_VALID != 0 {
-                    let is_known = data.tp_status & STATUS_VLAN_TPID_VALID != 0;
-                    added.tag = Some((if is_known { data.tp_vlan_tpid } else { 0x8100 }, data.tp_vlan_tci));
+    // SAFETY: by this function's contract.
+    let mut part = unsafe { libc::CMSG_FIRSTHDR(header) };
+    while !part.is_null() {
+        // SAFETY: by this function's contract a part is one of the header's.
+        let (level, kind) = unsafe { ((*part).cmsg_level, (*part).cmsg_type) };
+        // SAFETY: as above; each type is plain data.
+        unsafe {
+            match (level, kind) {
+                (libc::SOL_PACKET, libc::PACKET_AUXDATA) => {
+                    let data = data(part)
+                        .filter(|data: &libc::tpacket_auxdata| data.tp_status & STATUS_VLAN_VALID != 0);
+                    added.tag = data.map(|data| {
+                        let is_known = data.tp_status & STATUS_VLAN_TPID_VALID != 0;
+                        (if is_known { data.tp_vlan_tpid } else { 0x8100 }, data.tp_vlan_tci)
+                    });
                 }
-            } else if level == libc::SOL_SOCKET
-                && kind == libc::SO_TIMESTAMPNS
-                && has(size_of::<libc::timespec>())
-            {
-                let time = data.cast::<libc::timespec>().read_unaligned();
-                let [seconds, rest] =
-                    [time.tv_sec, time.tv_nsec].map(|part| u64::try_from(part).unwrap_or(0));
-                added.stamp = Some(seconds * 1_000_000_000 + rest);
+                (libc::SOL_SOCKET, libc::SO_TIMESTAMPNS) => added.received = data(part).map(nanoseconds),
+                // By software is the first of three.
+                (libc::SOL_SOCKET, libc::SO_TIMESTAMPING) => added.left = data(part).map(nanoseconds),
+                (libc::SOL_PACKET, PACKET_TX_TIMESTAMP) => {
+                    added.number = data(part).map(|data: libc::sock_extended_err| data.ee_data);
+                }
+                _ => {}
             }
             part = libc::CMSG_NXTHDR(header, part);
         }
     }
     added
+}
+
+/// The data of a part, if it is as long as a `T`, wherever it is aligned.
+///
+/// # Safety
+/// The part is one of a message's, and a `T` is plain data.
+unsafe fn data<T>(part: *const libc::cmsghdr) -> Option<T> {
+    // SAFETY: by this function's contract, and the length is looked at.
+    unsafe {
+        let is_whole = (*part).cmsg_len >= libc::CMSG_LEN(size_of::<T>() as u32) as usize;
+        is_whole.then(|| libc::CMSG_DATA(part).cast::<T>().read_unaligned())
+    }
+}
+
+fn nanoseconds(time: libc::timespec) -> u64 {
+    let [seconds, rest] = [time.tv_sec, time.tv_nsec].map(|part| u64::try_from(part).unwrap_or(0));
+    seconds * 1_000_000_000 + rest
 }
 
 #[cfg(test)]
