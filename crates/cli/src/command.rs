@@ -9,6 +9,10 @@ mod bounds;
 #[cfg(target_os = "linux")]
 mod bridge;
 #[cfg(target_os = "linux")]
+mod bridge_metrics;
+#[cfg(target_os = "linux")]
+mod bridge_publisher;
+#[cfg(target_os = "linux")]
 mod bridge_status;
 mod check;
 mod completions;

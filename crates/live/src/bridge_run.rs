@@ -139,9 +139,7 @@ pub fn run_bridge(
         }
         thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread of the bridge panicked")))
     })?;
-    let mut status = bridge.status();
-    status.uptime = Duration::from_ns(uptime);
-    lost.iter().zip(&mut status.ports).for_each(|(lost, port)| port.socket_lost = *lost);
+    let mut status = counted(&bridge, uptime, &lost);
     time_of(&mut status);
     publish(&status);
     Ok(status)
@@ -231,11 +229,16 @@ impl Asked<'_> {
             Err(TryLockError::WouldBlock) => return,
         };
         self.wanted.store(false, Ordering::Relaxed);
-        let mut status = bridge.status();
-        status.uptime = Duration::from_ns(now);
-        lost.iter().zip(&mut status.ports).for_each(|(lost, port)| port.socket_lost = *lost);
-        *room = Some(status);
+        *room = Some(counted(bridge, now, lost));
     }
+}
+
+/// What a bridge has counted, with what its thread knows: nanoseconds since the start, and frames that each socket lost.
+fn counted(bridge: &Bridge<'_>, uptime: u64, lost: &[u64]) -> BridgeStatus {
+    let mut status = bridge.status();
+    status.uptime = Duration::from_ns(uptime);
+    lost.iter().zip(&mut status.ports).for_each(|(lost, port)| port.socket_lost = *lost);
+    status
 }
 
 /// Carries frames until it is stopped; gives the time since the start, and the frames that each socket lost.
@@ -281,18 +284,17 @@ fn carry(
         if let Some(error) = failed {
             return Err(error);
         }
-        if settings.stop.load(Ordering::Relaxed) || asked.failed.load(Ordering::Relaxed) || now >= end {
+        let is_over =
+            settings.stop.load(Ordering::Relaxed) || asked.failed.load(Ordering::Relaxed) || now >= end;
+        if is_over || asked.wanted.load(Ordering::Relaxed) {
             for (lost, interface) in lost.iter_mut().zip(interfaces) {
                 *lost += interface.socket.lost()?;
             }
+        }
+        if is_over {
             return Ok((now, lost));
         }
-        if asked.wanted.load(Ordering::Relaxed) {
-            for (lost, interface) in lost.iter_mut().zip(interfaces) {
-                *lost += interface.socket.lost()?;
-            }
-            asked.answer(bridge, now, &lost);
-        }
+        asked.answer(bridge, now, &lost);
         let next = bridge.deadline().map_or(u64::MAX, |at| at.as_ps().div_ceil(1000));
         waiter.wait(clock, next.min(now + LOOK).min(end))?;
     }

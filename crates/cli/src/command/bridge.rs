@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use std::time;
 
 use clap::Args;
-use tautwire_live::{BridgeSettings, Cannot, run_bridge};
+use tautwire_live::{BridgeSettings, run_bridge};
 use tautwire_workbench::Duration;
 use tautwire_workbench::network::NodeIndex;
 
-use super::bridge_status::{Named, Shown};
+use super::bridge_publisher::Publisher;
+use super::bridge_status::Named;
+use super::live::cannot;
 use super::{message, remark, scenario};
 use crate::args::{Input, positive};
 use crate::exit::Exit;
@@ -72,7 +74,7 @@ pub(super) fn run(arguments: &Bridge) -> Result<Exit, Exit> {
         return Err(Exit::WrongInput);
     };
     let named = Named { network, node: NodeIndex::at(node) };
-    let shown = Shown::new(arguments.status.as_deref(), arguments.listen).map_err(|why| {
+    let publisher = Publisher::new(arguments.status.as_deref(), arguments.listen).map_err(|why| {
         message(&why);
         Exit::Failure
     })?;
@@ -87,30 +89,21 @@ pub(super) fn run(arguments: &Bridge) -> Result<Exit, Exit> {
         for word in words {
             remark(word);
         }
-        if let Some(address) = shown.address() {
+        if let Some(address) = publisher.address() {
             remark(&format!("listening on http://{address}"));
         }
         remark(&format!("`{}` forwards", arguments.node));
     };
     let mut is_broken = false;
     let publish = |status: &_| {
-        if let Err(error) = shown.publish(named, status) {
+        if let Err(error) = publisher.publish(named, status) {
             // Frames go on; a folder that is full says so once.
             if !std::mem::replace(&mut is_broken, true) {
                 message(&format!("the status is not written: {error}"));
             }
         }
     };
-    let status = run_bridge(network, named.node, settings, ready, publish).map_err(|error| match error {
-        Cannot::Refused(reasons) => {
-            reasons.iter().for_each(|reason| message(reason));
-            Exit::WrongInput
-        }
-        Cannot::Machine(why) => {
-            message(&why);
-            Exit::Failure
-        }
-    })?;
+    let status = run_bridge(network, named.node, settings, ready, publish).map_err(|error| cannot(&error))?;
     output::result(&if arguments.input.json { named.json(&status) } else { named.table(&status) })?;
     Ok(Exit::Holds)
 }
