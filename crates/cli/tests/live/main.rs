@@ -1,0 +1,12 @@
+//! Networks, bridges and stations on interfaces of this machine, in namespaces of the tests' own.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+mod agents;
+mod bridge;
+#[path = "../common/mod.rs"]
+mod common;
+mod gptp;
+mod processes;
+mod runs;
