@@ -128,7 +128,7 @@ impl NodeRecord {
         let socket_lost = from.next()?;
         for _ in 0..from.list(2)? {
             let (least, count) = (Duration::from_ps(from.next()?), u32::try_from(from.next()?).ok()?);
-            (0..count).for_each(|_| counters.lateness.add(least));
+            counters.lateness.add_equal(least, count);
         }
         for _ in 0..from.list(4)? {
             let [frame, created, listener, at] = [from.next()?, from.next()?, from.next()?, from.next()?];

@@ -31,6 +31,12 @@ impl Histogram {
         }
     }
 
+    /// Adds so many equal observations.
+    pub fn add_equal(&mut self, span: Duration, count: u32) {
+        let (octave, step) = place(span.as_ps());
+        self.add_to_new_octave(octave, step, count);
+    }
+
     /// Adds all that another histogram holds.
     pub fn merge(&mut self, other: &Self) {
         for (index, count) in other.counts.iter().enumerate() {
