@@ -478,7 +478,7 @@ impl LineTimes {
 /// The parts of a delay at one hop. A cut-through frame is selected before its last bit is in: the saved time is
 /// subtracted from its waiting, then from its transmission.
 #[inline]
-fn delay_parts(
+pub(crate) fn delay_parts(
     slot: &Slot,
     selected: SimTime,
     held: Duration,

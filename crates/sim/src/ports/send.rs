@@ -6,7 +6,7 @@ use tautwire_units::{Duration, Instant};
 
 use super::Input;
 use crate::clock::SimTime;
-use crate::egress::LineTimes;
+use crate::egress::{LineTimes, delay_parts};
 use crate::engine::Engine;
 use crate::frame::{Aim, Handle};
 use crate::plan::{HopFlags, NONE};
@@ -46,6 +46,11 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             transmission: last.since(selected),
             propagation: received.since(last),
         };
+        debug_assert_eq!(
+            parts,
+            delay_parts(slot, selected, held + slot.held_before, selected, last, received),
+            "no time is saved here"
+        );
         self.statistics.passed(slot.hop, slot.created, received.since(slot.received), &parts);
         (slot.received, slot.held_before) = (received, Duration::ZERO);
         if !link.to_bridge {
