@@ -59,9 +59,9 @@ fn end<'n>(namespace: &'n Namespace, name: &str, number: u8) -> End<'n> {
 }
 
 /// A chain with nothing in its middle, or with a namespace in which two interfaces are.
-fn chain(hasmiddle: bool) -> std::io::Result<Chain> {
+fn chain(has_middle: bool) -> std::io::Result<Chain> {
     let [one, other] = [Namespace::new()?, Namespace::new()?];
-    let middle = if hasmiddle { Some(Namespace::new()?) } else { None };
+    let middle = if has_middle { Some(Namespace::new()?) } else { None };
     match &middle {
         Some(middle) => {
             add_pair(&end(&one, "e0", 1), &end(middle, "left", 2))?;

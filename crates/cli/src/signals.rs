@@ -25,9 +25,7 @@ pub(crate) fn remove_on_kill(place: &Path) {
     PLACES.lock().unwrap_or_else(PoisonError::into_inner).push(place);
     WATCHED.call_once(|| {
         // Without signals it is as if it were killed: the next run takes away what this one leaves.
-        let ignored = ignored();
-        let watched = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
-        let Ok(mut signals) = Signals::new(watched) else { return };
+        let Ok(mut signals) = Signals::new(watched()) else { return };
         let _ = thread::Builder::new().name("signals".to_owned()).spawn(move || {
             for signal in signals.forever() {
                 remove();
@@ -35,6 +33,12 @@ pub(crate) fn remove_on_kill(place: &Path) {
             }
         });
     });
+}
+
+/// The signals that ask the process to end, but for those that it was started to ignore.
+fn watched() -> impl Iterator<Item = i32> {
+    let ignored = ignored();
+    [SIGHUP, SIGINT, SIGTERM].into_iter().filter(move |signal| ignored >> (signal - 1) & 1 == 0)
 }
 
 /// The signals that the process ignores, a bit for each; none where the system does not show them.
@@ -57,11 +61,11 @@ fn remove() {
     }
 }
 
-/// What is set when a signal asks the process to stop (SIGINT, SIGTERM); it then goes on until it is ready to.
+/// What is set when a signal asks the process to stop; it then goes on until it is ready to.
 #[cfg(target_os = "linux")]
 pub(crate) fn stop() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
+    for signal in watched() {
         // Without it the signal ends the process at once.
         let _ = signal_hook::flag::register(signal, Arc::clone(&stop));
     }

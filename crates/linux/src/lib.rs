@@ -19,7 +19,7 @@ pub use namespace::{Namespace, why_no_namespaces};
 pub use offload::{Properties, Settled, restore_offloads, settle_offloads};
 pub use packet::{FramePort, PacketSocket, Received};
 pub use priority::{Priority, prefer};
-pub use route::{End, add_kernel_bridge, add_pair};
+pub use route::{End, add_kernel_bridge, add_pair, set_up};
 pub use wait::{Waiter, Woken};
 
 /// What a system call gave, or its error.

@@ -5,9 +5,10 @@ use std::io;
 use std::os::fd::AsRawFd;
 
 use crate::checked;
-use crate::packet::PacketSocket;
+use crate::packet::{PacketSocket, index_of};
 
 const SIOCETHTOOL: libc::c_ulong = 0x8946;
+const SIOCGIFNAME: libc::c_ulong = 0x8910;
 const SIOCGIFFLAGS: libc::c_ulong = 0x8913;
 const SIOCGIFMTU: libc::c_ulong = 0x8921;
 const GET_SETTINGS: u32 = 0x01;
@@ -106,6 +107,8 @@ impl Properties {
 /// What was changed at an interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settled {
+    /// The number of the interface: its name may change.
+    index: libc::c_int,
     had_gro: bool,
     had_lro: bool,
 }
@@ -130,13 +133,14 @@ pub fn settle_offloads(interface: &str, socket: &PacketSocket) -> io::Result<Set
         Some((name, _)) => {
             Err(io::Error::other(format!("{interface}: `{name}` cannot be turned off, and merges frames")))
         }
-        None => Ok(Settled { had_gro, had_lro }),
+        None => Ok(Settled { index: index_of(interface)?, had_gro, had_lro }),
     }
 }
 
 /// Puts the offloads of an interface back as they were; one that has gone has none.
-pub fn restore_offloads(interface: &str, socket: &PacketSocket, were: Settled) {
-    let ask = |command, data| value(socket, interface, Value { command, data });
+pub fn restore_offloads(socket: &PacketSocket, were: Settled) {
+    let Ok(interface) = name_of(socket, were.index) else { return };
+    let ask = |command, data| value(socket, &interface, Value { command, data });
     if were.had_gro {
         let _ = ask(SET_GRO, 1);
     }
@@ -164,6 +168,16 @@ fn question(socket: &PacketSocket, interface: &str, what: libc::c_ulong) -> io::
     // SAFETY: the request has the layout of `ifreq`, and outlives the call.
     checked(unsafe { libc::ioctl(socket.as_fd_raw().as_raw_fd(), what as _, &raw mut request) })?;
     Ok(first(request.value))
+}
+
+/// The name of the interface of a number.
+fn name_of(socket: &PacketSocket, index: libc::c_int) -> io::Result<String> {
+    let mut request = Question { name: [0; libc::IFNAMSIZ], value: [0; 24] };
+    request.value[..4].copy_from_slice(&index.to_ne_bytes());
+    // SAFETY: the request has the layout of `ifreq`, and outlives the call.
+    checked(unsafe { libc::ioctl(socket.as_fd_raw().as_raw_fd(), SIOCGIFNAME as _, &raw mut request) })?;
+    let name = request.name.split(|octet| *octet == 0).next().unwrap_or_default();
+    Ok(String::from_utf8_lossy(name).into_owned())
 }
 
 /// The first octets of more.
@@ -202,7 +216,7 @@ mod tests {
             value(&socket, "t0", Value { command: SET_GRO, data: 1 })?;
             let were = settle_offloads("t0", &socket)?;
             assert_eq!((were.had_gro, is_merging()?), (true, 0));
-            restore_offloads("t0", &socket, were);
+            restore_offloads(&socket, were);
             assert_eq!(is_merging()?, 1);
             assert!(Properties::of("none-such", &socket).is_err());
             Ok(())

@@ -15,13 +15,8 @@ const BUFFER: libc::c_int = 8 << 20;
 
 const ALL_PROTOCOLS: u16 = 3;
 const IGNORE_OUTGOING: libc::c_int = 23;
-/// Stamps by software of what is sent, each alone with a number.
-const STAMPING: libc::c_uint = libc::SOF_TIMESTAMPING_TX_SOFTWARE
-    | libc::SOF_TIMESTAMPING_SOFTWARE
-    | libc::SOF_TIMESTAMPING_OPT_ID
-    | libc::SOF_TIMESTAMPING_OPT_TSONLY;
-/// What the kernel calls the part of a message that states of which frame a stamp is.
-const PACKET_TX_TIMESTAMP: libc::c_int = 16;
+/// Stamps by software of what is sent, each with its frame. The kernel's numbers of frames also count some that it did not take.
+const STAMPING: libc::c_uint = libc::SOF_TIMESTAMPING_TX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
 const STATUS_VLAN_VALID: u32 = 1 << 4;
 const STATUS_VLAN_TPID_VALID: u32 = 1 << 6;
 
@@ -83,14 +78,13 @@ impl PacketSocket {
         Ok(socket)
     }
 
-    /// The next frame of which the kernel states when it has left, in nanoseconds of the system's time, by its number among those that were
-    /// sent by this socket; none if there is none now.
+    /// The next frame of which the kernel states when it has left, in nanoseconds of the system's time; none if there is none now.
     ///
     /// # Errors
     /// If the port fails.
-    pub fn left(&self) -> io::Result<Option<(u32, u64)>> {
-        let stamped = self.message(&mut [0; 64], libc::MSG_ERRQUEUE)?;
-        Ok(stamped.and_then(|(_, added)| added.number.zip(added.left)))
+    pub fn left<'b>(&self, buffer: &'b mut [u8]) -> io::Result<Option<(&'b [u8], u64)>> {
+        let stamped = self.message(buffer, libc::MSG_ERRQUEUE)?;
+        Ok(stamped.and_then(|(length, added)| Some((&buffer[..length], added.left?))))
     }
 
     /// The next message, into `room`: its length and what the kernel added to it; none if there is none now.
@@ -195,9 +189,8 @@ struct Added {
     tag: Option<(u16, u16)>,
     /// When the frame was received.
     received: Option<u64>,
-    /// When it left, and its number among those that were sent.
+    /// When it left.
     left: Option<u64>,
-    number: Option<u32>,
 }
 
 impl FramePort for PacketSocket {
@@ -279,9 +272,6 @@ unsafe fn added(header: &libc::msghdr) -> Added {
                 (libc::SOL_SOCKET, libc::SO_TIMESTAMPNS) => added.received = data(part).map(nanoseconds),
                 // By software is the first of three.
                 (libc::SOL_SOCKET, libc::SO_TIMESTAMPING) => added.left = data(part).map(nanoseconds),
-                (libc::SOL_PACKET, PACKET_TX_TIMESTAMP) => {
-                    added.number = data(part).map(|data: libc::sock_extended_err| data.ee_data);
-                }
                 _ => {}
             }
             part = libc::CMSG_NXTHDR(header, part);
@@ -358,13 +348,16 @@ mod tests {
         let to = other.inside(|| PacketSocket::stamped("t1", 0x88b5)).expect("it is there");
         let clock = Clock::starting_in(0);
         let mut last = 0;
-        for number in 0..3 {
+        for _ in 0..3 {
             // One of another type is not received.
             let [sent, another] = [frame([0x88, 0xb5], 60), frame([0x88, 0xb6], 60)];
             assert!(from.send(&sent).expect("it is up"));
-            let stamped = (0..10_000).find_map(|_| from.left().expect("it is open"));
-            let (of, stamp) = stamped.expect("the kernel stamps at once");
-            assert!(of == 2 * number && stamp >= last, "{of} {stamp}");
+            let mut buffer = [0; 2048];
+            let stamped = (0..10_000).find_map(|_| {
+                from.left(&mut buffer).expect("it is open").map(|(octets, stamp)| (octets == sent, stamp))
+            });
+            let (is_it, stamp) = stamped.expect("the kernel stamps at once");
+            assert!(is_it && stamp >= last, "{stamp}");
             last = stamp;
             assert!(from.send(&another).expect("it is up"));
             let mut waiter = Waiter::new([to.descriptor()]);
@@ -373,7 +366,8 @@ mod tests {
             let received = to.receive(&mut buffer).expect("it is open").expect("it was waited for");
             assert!(received.octets == sent && received.stamp >= Some(stamp), "{received:?}");
             assert!(to.receive(&mut [0; 2048]).expect("it is open").is_none(), "one frame was of its type");
-            assert_eq!(from.left().expect("it is open").map(|(of, _)| of), Some(2 * number + 1));
+            let left = from.left(&mut buffer).expect("it is open");
+            assert_eq!(left.map(|(octets, _)| octets), Some(&another[..]));
         }
     }
 

@@ -45,13 +45,13 @@ pub struct End<'n> {
 pub fn add_pair(one: &End<'_>, other: &End<'_>) -> io::Result<()> {
     one.namespace.inside(|| {
         let mut body = Message::default();
-        body.interface(0);
+        body.interface();
         body.end(one);
         body.nested(IFLA_LINKINFO, |info| {
             info.attribute(INFO_KIND, b"veth");
             info.nested(INFO_DATA, |data| {
                 data.nested(INFO_PEER, |peer| {
-                    peer.interface(0);
+                    peer.interface();
                     peer.end(other);
                     peer.attribute(IFLA_NET_NS_FD, &other.namespace.as_fd().as_raw_fd().to_ne_bytes());
                 });
@@ -60,15 +60,20 @@ pub fn add_pair(one: &End<'_>, other: &End<'_>) -> io::Result<()> {
         request(NEW_LINK, CREATE, &body.0)
     })?;
     // The kernel opens neither end before both are there.
-    for end in [one, other] {
-        end.namespace.inside(|| {
-            let mut body = Message::default();
-            body.interface(UP);
-            body.name(&end.name);
-            request(NEW_LINK, REQUEST, &body.0)
-        })?;
-    }
-    Ok(())
+    [one, other].iter().try_for_each(|end| set_up(end.namespace, &end.name, true))
+}
+
+/// Sets an interface up or down.
+///
+/// # Errors
+/// What the kernel answers.
+pub fn set_up(namespace: &Namespace, name: &str, is_up: bool) -> io::Result<()> {
+    namespace.inside(|| {
+        let mut body = Message::default();
+        body.change(if is_up { UP } else { 0 }, UP);
+        body.name(name);
+        request(NEW_LINK, REQUEST, &body.0)
+    })
 }
 
 /// Makes a bridge of the kernel's in a namespace, of interfaces that are there, and sets it up: what a bridge of ours is compared with.
@@ -78,23 +83,21 @@ pub fn add_pair(one: &End<'_>, other: &End<'_>) -> io::Result<()> {
 pub fn add_kernel_bridge(namespace: &Namespace, name: &str, ports: &[&str]) -> io::Result<()> {
     namespace.inside(|| {
         let mut body = Message::default();
-        body.interface(0);
+        body.interface();
         body.name(name);
         body.nested(IFLA_LINKINFO, |info| info.attribute(INFO_KIND, b"bridge"));
         request(NEW_LINK, CREATE, &body.0)?;
         let bridge = crate::packet::index_of(name)?;
         for port in ports {
             let mut body = Message::default();
-            body.interface(0);
+            body.interface();
             body.name(port);
             body.attribute(IFLA_MASTER, &bridge.to_ne_bytes());
             request(NEW_LINK, REQUEST, &body.0)?;
         }
-        let mut body = Message::default();
-        body.interface(UP);
-        body.name(name);
-        request(NEW_LINK, REQUEST, &body.0)
-    })
+        Ok(())
+    })?;
+    set_up(namespace, name, true)
 }
 
 /// Sends a request and waits for the answer.
@@ -140,11 +143,16 @@ fn request(kind: u16, flags: u16, body: &[u8]) -> io::Result<()> {
 struct Message(Vec<u8>);
 
 impl Message {
-    /// The header of an interface, with the flags to be set.
-    fn interface(&mut self, flags: u32) {
+    /// The header of an interface whose flags stay.
+    fn interface(&mut self) {
+        self.change(0, 0);
+    }
+
+    /// That of an interface with these values of the flags in `change`.
+    fn change(&mut self, flags: u32, change: u32) {
         self.0.extend_from_slice(&[0; 8]);
         self.0.extend_from_slice(&flags.to_ne_bytes());
-        self.0.extend_from_slice(&flags.to_ne_bytes());
+        self.0.extend_from_slice(&change.to_ne_bytes());
     }
 
     fn name(&mut self, name: &str) {

@@ -13,20 +13,15 @@ use tautwire_model::network::{NodeIndex, NodeKind, PortIndex, StreamIndex};
 use tautwire_observe::{DelayParts, Histogram, Moments};
 use tautwire_sim::DropReason;
 use tautwire_units::{BitRate, Duration, Instant};
+use tautwire_wire::gptp::PTP_ETHER_TYPE;
 use tautwire_wire::{MacAddress, VlanId, VlanTag};
 
+use crate::bridge_frame::{FCS, FRAME_MIN, Passing, TYPE, octets, read, tagged, write};
 use crate::bridge_status::{BridgeStatus, ClassStatus, Drops, PortStatus, StreamStatus};
 use crate::floor::Spread;
 use crate::frames::{Handle, Slot};
 use crate::plan::Plan;
 use crate::plane::{Due, Plane, Schedulers, least_delays};
-
-/// The smallest frame without FCS.
-const FRAME_MIN: usize = 60;
-/// Octets of FCS.
-const FCS: usize = 4;
-/// Octets of the field of type or length.
-const TYPE: usize = 2;
 
 /// What happens to a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,21 +30,6 @@ enum Event {
     Arrival,
     /// It reaches the queue of its port, to be sent at this instant at the earliest.
     Queue(Instant),
-}
-
-/// What is known of a frame.
-#[derive(Clone, Copy, Debug)]
-struct Passing {
-    destination: MacAddress,
-    source: MacAddress,
-    /// The tag on the wire: with which it came, then with which it goes.
-    tag: Option<VlanTag>,
-    /// Place of the port by which it came, and of that by which it goes.
-    from: usize,
-    to: usize,
-    class: TrafficClass,
-    lane: u16,
-    stream: Option<u32>,
 }
 
 /// A way that a frame takes from here.
@@ -69,6 +49,8 @@ type Mark = (PortIndex, MacAddress, Option<(VlanId, u8)>);
 #[derive(Clone, Debug, Default)]
 struct Counts {
     received: (u64, u64),
+    /// Frames of gPTP, which its own thread reads.
+    consumed: u64,
     sent: (u64, u64),
     /// By class: residence times.
     residence: [(Moments, Histogram); 8],
@@ -174,6 +156,11 @@ impl<'n> Bridge<'n> {
         let port = self.plane.ports[passing.from].index;
         // Of protocols between neighbours, which no bridge forwards (Table 8-1).
         if let [0x01, 0x80, 0xc2, 0, 0, 0..=0x0f] = passing.destination.0 {
+            if self.network.gptp.is_some() && slot.data.starts_with(&PTP_ETHER_TYPE.0.to_be_bytes()) {
+                self.plane.slab.remove(place);
+                self.counts[passing.from].consumed += 1;
+                return;
+            }
             return self.lose(place, passing.from, None, "reserved-address");
         }
         if payload > usize::from(self.plane.ports[passing.from].mtu) {
@@ -316,12 +303,11 @@ impl<'n> Bridge<'n> {
         if data - TYPE > usize::from(port.mtu) {
             return self.lose(place, passing.to, class, DropReason::Oversize.name());
         }
-        let octets = octets(passing.tag.is_some(), data);
-        let handle = Handle {
-            slot: place,
-            octets: u16::try_from(octets).expect("data fit the MTU"),
-            class: passing.class,
+        // The greatest MTU of an interface leaves no room for a header in what the machines count.
+        let Ok(octets) = u16::try_from(octets(passing.tag.is_some(), data)) else {
+            return self.lose(place, passing.to, class, DropReason::Oversize.name());
         };
+        let handle = Handle { slot: place, octets, class: passing.class };
         if port.egress.is_gated() {
             let sdu = u32::from(handle.octets) - if passing.tag.is_some() { 22 } else { 18 };
             if port.egress.exceeds_max_sdu(passing.class, sdu) {
@@ -404,6 +390,7 @@ impl<'n> Bridge<'n> {
                 port: port.index,
                 received: counts.received.0,
                 received_octets: counts.received.1,
+                consumed: counts.consumed,
                 sent: counts.sent.0,
                 sent_octets: counts.sent.1,
                 busy: port.egress.busy(),
@@ -416,64 +403,13 @@ impl<'n> Bridge<'n> {
         });
         BridgeStatus {
             uptime: Duration::ZERO,
+            inside: self.plane.slab.iter().count() as u64,
             ports: ports.collect(),
             streams: self.of_streams.iter().map(|(stream, seen)| (StreamIndex(*stream), *seen)).collect(),
             lateness: Spread::of(&self.lateness.0, self.lateness.1),
             time: None,
         }
     }
-}
-
-/// Reads a frame; none if it ends within its header or has the reserved VLAN.
-fn read(from: usize, octets: &[u8]) -> Option<(Passing, &[u8])> {
-    let (destination, rest) = octets.split_first_chunk::<6>()?;
-    let (source, rest) = rest.split_first_chunk::<6>()?;
-    let (tag, data) = match rest {
-        [0x81, 0x00, rest @ ..] => {
-            let (tag, data) = VlanTag::parse(rest).ok()?;
-            (Some(tag), data)
-        }
-        _ => (None, rest),
-    };
-    let source = MacAddress(*source);
-    let is_whole = data.len() >= TYPE && !source.is_group();
-    is_whole.then_some((
-        Passing {
-            destination: MacAddress(*destination),
-            source,
-            tag,
-            from,
-            to: from,
-            class: TrafficClass::default(),
-            lane: 0,
-            stream: None,
-        },
-        data,
-    ))
-}
-
-/// The tag with which a frame leaves: drop eligible if it came so.
-fn tagged(priority: Priority, vlan: VlanId, passing: Passing) -> Option<VlanTag> {
-    let mut tag = VlanTag::new(priority.number(), Some(vlan))?;
-    tag.drop_eligible = passing.tag.is_some_and(|tag| tag.drop_eligible);
-    Some(tag)
-}
-
-/// Octets from destination address to FCS; `data` from the field of type.
-fn octets(is_tagged: bool, data: usize) -> usize {
-    (12 + if is_tagged { 4 } else { 0 } + data).max(FRAME_MIN) + FCS
-}
-
-fn write(passing: &Passing, data: &[u8], to: &mut Vec<u8>) {
-    to.clear();
-    to.extend_from_slice(&passing.destination.0);
-    to.extend_from_slice(&passing.source.0);
-    if let Some(tag) = &passing.tag {
-        to.extend_from_slice(&[0x81, 0x00]);
-        tag.emit(to);
-    }
-    to.extend_from_slice(data);
-    to.resize(to.len().max(FRAME_MIN), 0);
 }
 
 #[cfg(test)]

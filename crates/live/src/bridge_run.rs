@@ -3,6 +3,8 @@
 //! One thread carries frames; the caller's gets what is counted, and never delays it. Offloads that were changed are put back.
 
 use std::io;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, TryLockError};
 use std::time;
@@ -25,6 +27,8 @@ use crate::support;
 
 /// Longest wait: then it looks whether it is stopped.
 const LOOK: u64 = 5_000_000;
+/// Frames of a port that are read before others are sent.
+pub(crate) const READ_MAX: usize = 64;
 /// The kernel's answer to a frame that is too large for an interface.
 const MESSAGE_SIZE: i32 = 90;
 /// Greatest reading of an [`Instant`] in nanoseconds, half a year: the bridge stops there.
@@ -45,7 +49,8 @@ pub struct BridgeSettings<'s> {
 
 /// An interface, with its offloads as they were.
 pub(crate) struct Interface {
-    name: String,
+    /// No other process of ours has the interface while this is open.
+    _own: UnixDatagram,
     socket: PacketSocket,
     were: Settled,
     pub(crate) rate: Option<BitRate>,
@@ -60,7 +65,7 @@ impl Interface {
 
 impl Drop for Interface {
     fn drop(&mut self) {
-        restore_offloads(&self.name, &self.socket, self.were);
+        restore_offloads(&self.socket, self.were);
     }
 }
 
@@ -111,12 +116,13 @@ pub fn run_bridge(
                 .name("gptp".to_owned())
                 .spawn_scoped(scope, move || precision.run(is_over, time))
         });
-        let keeping = keeping.transpose()?;
+        // Without it the thread that carries frames ends, too.
+        let keeping = keeping.transpose().inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
         if let Ok(priority) = started.recv() {
             words.push(priority.words().to_owned());
         }
         ready(&words);
-        let mut next = time::Instant::now() + settings.every;
+        let mut next = time::Instant::now();
         while !thread.is_finished() {
             std::thread::sleep(time::Duration::from_millis(20));
             let got = given.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -150,6 +156,8 @@ fn refusals(network: &Network, node: NodeIndex) -> Vec<String> {
     let mut found = support::refusals_but(network, true);
     if network.device(node).is_none() {
         found.push(format!("`{}` is an end station, and no bridge", network.nodes[node.index()].name));
+    } else if connected(network, node).next().is_none() {
+        found.push(format!("no link leads to `{}`", network.nodes[node.index()].name));
     }
     found.extend(without_interfaces(network, node));
     found
@@ -201,11 +209,21 @@ pub(crate) fn interface(
     if let Some(rate) = rate.filter(|rate| *rate < link.rate) {
         return Err(no(format!("it runs at {rate}, and the link has {}", link.rate)));
     }
+    let own = own(&name).map_err(|error| match error.kind() {
+        io::ErrorKind::AddrInUse => no("another process of tautwire has it".to_owned()),
+        _ => no(error.to_string()),
+    })?;
     let were = settle_offloads(&name, &socket).map_err(|error| no(error.to_string()))?;
     let runs = rate.map_or("a rate that it does not state".to_owned(), |rate| rate.to_string());
     let carrier = if found.has_carrier { "" } else { ", not connected now" };
     words.push(format!("port {} on {name}: {} paced on {runs}{carrier}", described.name, link.rate));
-    Ok(Interface { name, socket, were, rate })
+    Ok(Interface { _own: own, socket, were, rate })
+}
+
+/// A name that one process at a time can have in a network namespace, for an interface.
+fn own(interface: &str) -> io::Result<UnixDatagram> {
+    let name = SocketAddr::from_abstract_name(format!("tautwire interface {interface}"))?;
+    UnixDatagram::bind_addr(&name)
 }
 
 /// How the thread that carries frames is asked for what it has counted.
@@ -251,12 +269,14 @@ fn carry(
     let clock = Clock::starting_in(0);
     let end = settings.duration.map_or(END, |span| span.as_ps().div_ceil(1000).min(END));
     let mut waiter = Waiter::new(interfaces.iter().map(|interface| interface.socket.descriptor()));
-    let mut buffer = vec![0; 1 << 16];
+    // Room for the greatest MTU of an interface with its header.
+    let mut buffer = vec![0; 1 << 17];
     let mut lost = vec![0; interfaces.len()];
     loop {
         let now = clock.now();
         for (place, Interface { socket, .. }) in interfaces.iter().enumerate() {
-            while waiter.is_ready(place) {
+            // What is left is read in the next round: no port waits for another's flood.
+            for _ in 0..if waiter.is_ready(place) { READ_MAX } else { 0 } {
                 let received = match socket.receive(&mut buffer) {
                     Ok(Some(received)) => received,
                     Ok(None) => break,

@@ -10,6 +10,8 @@ use crate::floor::Spread;
 pub struct BridgeStatus {
     /// Time since its start.
     pub uptime: Duration,
+    /// Frames that came and have neither gone nor been dropped.
+    pub inside: u64,
     /// Its connected ports, in order.
     pub ports: Vec<PortStatus>,
     /// Described streams of which a frame came.
@@ -57,6 +59,8 @@ pub struct PortStatus {
     pub received: u64,
     /// Their octets.
     pub received_octets: u64,
+    /// Those of them that were for the bridge itself.
+    pub consumed: u64,
     /// Frames that the interface took.
     pub sent: u64,
     /// Their octets.

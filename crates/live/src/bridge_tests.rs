@@ -239,6 +239,40 @@ fn what_is_not_forwarded_is_counted_with_its_reason() {
     assert!(bridge.plane.is_done(), "no frame is kept");
 }
 
+/// Two ports take what no machine counts: 65 535 octets and a header.
+#[test]
+fn a_frame_as_large_as_the_largest_mtu_is_dropped() {
+    let text = VLANS.replace("p1: {}", "p1: {mtu: 65535 B}").replace("p3: {}", "p3: {mtu: 65535 B}");
+    let network = network(&text);
+    let plan = Plan::new(&network);
+    let mut bridge = Bridge::new(&network, &plan, NodeIndex(0), vec![None; 4]);
+    let mut long = frame(BROADCAST, 1, None, 1);
+    long.resize(14 + 65_535, 0);
+    assert_eq!(passed(&mut bridge, &[(1, long)]), [vec![]]);
+    assert_eq!(drops(&bridge), [(3, "oversize", 1)]);
+}
+
+/// What came has gone, was dropped or is inside, at every instant of a burst that is longer than a queue.
+#[test]
+fn no_frame_is_forgotten() {
+    let network = network(VLANS);
+    let plan = Plan::new(&network);
+    let mut bridge = Bridge::new(&network, &plan, NodeIndex(0), vec![None; 4]);
+    let mut now = Instant::ZERO;
+    for number in 0..3_000_u32 {
+        bridge.receive(now, 0, &frame(station(3), 1, None, number as u8));
+        now += Duration::from_us(1);
+        bridge.settle(now);
+        bridge.emit(now, |_, _| None);
+        let status = bridge.status();
+        let gone: u64 = status.ports.iter().map(|port| port.sent).sum();
+        let dropped: u64 = bridge.drops.values().sum();
+        assert_eq!(u64::from(number) + 1, gone + dropped + status.inside, "{status:?}");
+    }
+    let status = bridge.status();
+    assert!(status.inside > 0 && !bridge.drops.is_empty(), "{status:?}");
+}
+
 /// A frame on a faster interface is handed to it as much later as that takes less time for it.
 #[test]
 fn an_interface_gets_a_frame_so_that_its_last_bit_leaves_as_described() {

@@ -3,7 +3,7 @@
 //! The node's clock is a reading of this machine's with the described drift and offset; nothing ever sets the machine's own. Stamps are those
 //! of the kernel, by software. Messages do not pass the queues of the ports.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -22,7 +22,7 @@ use crate::bridge_status::{TimePort, TimeStatus};
 
 /// Longest wait.
 const LOOK: u64 = 5_000_000;
-/// Frames without a stamp that are remembered: more would be those that never left.
+/// Frames without a stamp that are remembered: more are those that never left.
 const UNSTAMPED_MAX: usize = 64;
 
 /// A node's clock: readings of this machine's, drifted and ahead as described.
@@ -51,12 +51,11 @@ impl Oscillator {
     }
 }
 
-/// A port: its socket, and frames that have no stamp yet, by number.
+/// A port: its socket, and frames that have no stamp yet, with their octets.
 struct Port {
     socket: PacketSocket,
     address: MacAddress,
-    sent: u32,
-    unstamped: BTreeMap<u32, Output>,
+    unstamped: VecDeque<(Vec<u8>, Output)>,
 }
 
 /// gPTP of a node.
@@ -76,7 +75,7 @@ impl<'n> PrecisionTime<'n> {
             let described = &network.ports[port.index()];
             let interface = described.interface.as_deref().unwrap_or_default();
             let socket = PacketSocket::stamped(interface, PTP_ETHER_TYPE.0)?;
-            Ok(Port { socket, address: described.address, sent: 0, unstamped: BTreeMap::new() })
+            Ok(Port { socket, address: described.address, unstamped: VecDeque::new() })
         };
         let ports = network.gptp_ports(node).into_iter().map(port).collect::<io::Result<Vec<_>>>()?;
         Ok(Some(Self { network, node, ports }))
@@ -119,9 +118,10 @@ impl<'n> PrecisionTime<'n> {
         buffer: &mut [u8],
     ) -> io::Result<()> {
         let port = &mut self.ports[number];
-        while let Some((of, stamp)) = port.socket.left()? {
+        while let Some((frame, stamp)) = port.socket.left(buffer)? {
             // An interface through which a frame passes further ones stamps it again: the first counts.
-            let Some(output) = port.unstamped.remove(&of) else { continue };
+            let sent = port.unstamped.iter().position(|(sent, _)| sent == frame);
+            let Some((_, output)) = sent.and_then(|sent| port.unstamped.remove(sent)) else { continue };
             let stamp = oscillator.reading(clock.of_stamp(stamp));
             let now = oscillator.reading(clock.now());
             let (ether_type, octets) = (output.ether_type, &output.octets[..]);
@@ -161,11 +161,10 @@ impl<'n> PrecisionTime<'n> {
         frame.resize(frame.len().max(60), 0);
         match port.socket.send(&frame) {
             Ok(true) => {
-                port.unstamped.insert(port.sent, output);
-                port.sent = port.sent.wrapping_add(1);
-                if port.unstamped.len() > UNSTAMPED_MAX {
-                    port.unstamped.pop_first();
+                if port.unstamped.len() == UNSTAMPED_MAX {
+                    port.unstamped.pop_front();
                 }
+                port.unstamped.push_back((frame, output));
                 Ok(())
             }
             // It is lost, as on a line that is cut.

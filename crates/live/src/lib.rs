@@ -12,6 +12,7 @@
 
 mod agent;
 mod bridge;
+mod bridge_frame;
 mod bridge_run;
 mod bridge_status;
 mod counters;

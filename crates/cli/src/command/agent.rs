@@ -26,7 +26,7 @@ Examples:
 
 It waits for a master (tautwire master), runs the node that this one names on the interfaces of the
 network namespace in which it is started, and gives its record back. If the master goes, the run is given
-up and the next one is awaited. The socket is its owner's alone. SIGINT and SIGTERM end it.
+up and the next one is awaited. The socket is its owner's alone. SIGINT, SIGTERM and SIGHUP end it.
 
 Exit codes: 0 it was stopped, 2 the socket is taken, 3 failure.";
 

@@ -25,7 +25,7 @@ Examples:
 
 Each connected port of the node needs `interface` in the description. The interfaces are those of the
 network namespace in which the command is started; it takes root, or CAP_NET_RAW and CAP_NET_ADMIN.
-SIGINT and SIGTERM end it; then the offloads that it turned off are put back, and its counters go to
+SIGINT, SIGTERM and SIGHUP end it; then the offloads that it turned off are put back, and its counters go to
 stdout. --listen answers to GET /metrics (Prometheus) and /status.json.
 
 Exit codes: 0 it ran until it was stopped, 2 wrong input, or a part of the description that is not run

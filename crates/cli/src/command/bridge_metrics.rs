@@ -11,10 +11,13 @@ type Labels<'a> = Vec<(&'static str, &'a str)>;
 /// A family of samples: its name behind `tautwire_bridge_`, its type, what it is, and a sample of a `T`.
 type Family<T> = (&'static str, &'static str, &'static str, fn(&T) -> String);
 
-const OF_PORTS: [Family<PortStatus>; 6] = [
+const OF_PORTS: [Family<PortStatus>; 7] = [
     ("received_frames_total", "counter", "Frames that came.", |port| port.received.to_string()),
     ("received_octets_total", "counter", "Their octets, destination address to FCS.", |port| {
         port.received_octets.to_string()
+    }),
+    ("consumed_frames_total", "counter", "Frames that came for the bridge itself.", |port| {
+        port.consumed.to_string()
     }),
     ("sent_frames_total", "counter", "Frames that the interface took.", |port| port.sent.to_string()),
     ("sent_octets_total", "counter", "Their octets, destination address to FCS.", |port| {
@@ -43,6 +46,8 @@ pub(super) fn metrics(named: Named<'_>, status: &BridgeStatus) -> String {
     let mut text = Text { bridge: named.bridge(), text: String::new() };
     text.family("uptime_seconds", "counter", "Time since the start.");
     text.sample("uptime_seconds", &[], &seconds(status.uptime.as_ps().into()));
+    text.family("inside_frames", "gauge", "Frames that came and have neither gone nor been dropped.");
+    text.sample("inside_frames", &[], &status.inside.to_string());
     let ports: Vec<(&PortStatus, Labels<'_>)> = status
         .ports
         .iter()

@@ -34,6 +34,7 @@ impl Named<'_> {
                 "interface": interface,
                 "received_frames": port.received,
                 "received_octets": port.received_octets,
+                "consumed_frames": port.consumed,
                 "sent_frames": port.sent,
                 "sent_octets": port.sent_octets,
                 "busy_ps": port.busy.as_ps(),
@@ -53,6 +54,7 @@ impl Named<'_> {
         let document = json!({
             "bridge": self.bridge(),
             "uptime_ps": status.uptime.as_ps(),
+            "inside_frames": status.inside,
             "transmission_lateness": spread(status.lateness),
             "ports": ports.collect::<Vec<Value>>(),
             "streams": streams.collect::<Vec<Value>>(),
@@ -87,6 +89,9 @@ impl Named<'_> {
             if port.socket_lost > 0 {
                 let _ = writeln!(text, "  {} not read in time", port.socket_lost);
             }
+        }
+        if status.inside > 0 {
+            let _ = writeln!(text, "{} frames had not gone on", status.inside);
         }
         if let Some(time) = &status.time {
             let master = match time.grandmaster {

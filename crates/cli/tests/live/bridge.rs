@@ -2,13 +2,12 @@
 
 use std::fs;
 use std::io::Read as _;
-use std::time::Duration;
 
 use serde_json::Value;
 use tautwire_linux::{Clock, FramePort as _};
 
 use crate::common::{command, folder, tautwire};
-use crate::processes::{frame, namespace, received, started, station, terminate};
+use crate::processes::{frame, namespace, received, send_signal, started, station, status_of};
 
 /// A bridge between a talker and a listener; class 6 of its port to the listener is shaped.
 pub(crate) const BRIDGED: &str = "\
@@ -58,8 +57,15 @@ fn a_bridge_forwards_between_interfaces_until_it_is_stopped() {
     assert_eq!(received(&left, clock), broadcast);
     assert!(left.send(&to(frame([1, 0x80, 0xc2, 0, 0, 0x0e], 1, 0, 3))).unwrap());
     assert!(left.send(&broadcast).unwrap());
-    std::thread::sleep(Duration::from_millis(300));
-    terminate(&child);
+    // It shows what it has counted each second: when that is all, it is stopped.
+    status_of(&folder.join("status"), |status| status["ports"][0]["received_frames"] == 4);
+    // Another of ours gets none of its interfaces.
+    let second = ["bridge", "net.yaml", "--node", "s", "--ordinary-priority", "--duration", "1ms"];
+    let refused = bridge.inside(|| command(&folder, &second).output()).unwrap();
+    let stderr = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains("interface left for port `p1`: another process of tautwire has it"), "{stderr}");
+    send_signal(&child, "HUP");
     let mut stdout = String::new();
     child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0), "{:?}", lines.collect::<Vec<_>>());
@@ -97,9 +103,11 @@ fn what_a_bridge_lacks_is_one_clear_word() {
         BRIDGED.replace("{interface: left}", "{interface: left, mtu: 9000 B}"),
     )
     .unwrap();
+    fs::write(folder.join("alone.yaml"), "name: alone\nnodes: {s: {type: bridge}}\n").unwrap();
     let cases = [
         ("net.yaml", "t", 2, "no node `t`; nearest: "),
         ("net.yaml", "a", 2, "`a` is an end station, and no bridge"),
+        ("alone.yaml", "s", 2, "no link leads to `s`"),
         ("bare.yaml", "s", 2, "port `p1` of `s` has no `interface`: give it one under `ports`"),
     ];
     for (net, node, code, words) in cases {

@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
-use tautwire_linux::Namespace;
+use tautwire_linux::{Namespace, set_up};
 
 use crate::common::folder;
-use crate::processes::{Running, attached, namespace, started, terminate};
+use crate::processes::{Running, attached, namespace, started, status_of, terminate};
 
 /// Two bridges with a cable between them; the clock of the second is ahead by three seconds and fast.
 const TIMED: &str = "\
@@ -35,15 +35,7 @@ run: {duration: 1 s}
 
 /// The time of a bridge in its status, once it is as wanted.
 fn time_of(folder: &Path, status: &str, wanted: impl Fn(&Value) -> bool) -> Value {
-    for _ in 0..600 {
-        let text = fs::read_to_string(folder.join(status).join("status.json")).unwrap_or_default();
-        let shown = serde_json::from_str::<Value>(&text).unwrap_or_default();
-        if wanted(&shown["time"]) {
-            return shown["time"].clone();
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    panic!("never in 30 s");
+    status_of(&folder.join(status), |shown| wanted(&shown["time"]))["time"].clone()
 }
 
 /// By how many parts in a million the grandmaster's clock is faster than that of a bridge, by two states of it, apart by at least so many
@@ -81,6 +73,12 @@ fn bridges_agree_on_a_clock_and_follow_it() {
     // The clock of the machine that both have is slower than that of `f` by what is described.
     let found = grandmaster_ppm(&folder, "f", 900_000_000);
     assert!((-15_000..-5_000).contains(&found), "{found} ppm");
+    // A cable that is pulled and mended: the time comes back.
+    set_up(&one, "left", false).unwrap();
+    time_of(&folder, "f", |time| time["ports"][0]["capable"] == false);
+    set_up(&one, "left", true).unwrap();
+    let time = time_of(&folder, "f", |time| time["ports"][0]["capable"] == true && follows(time));
+    assert_eq!(time["grandmaster"], "02005e.fffe.000001");
     let [mut leads, mut followed] = bridges;
     terminate(&followed);
     assert_eq!(followed.wait().unwrap().code(), Some(0));

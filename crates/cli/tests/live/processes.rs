@@ -1,9 +1,12 @@
 //! Processes in namespaces, interfaces between these, and frames on them.
 
+use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
+use serde_json::Value;
 use tautwire_linux::{Clock, End, FramePort as _, Namespace, PacketSocket, Waiter, add_pair};
 
 use crate::common::command;
@@ -129,5 +132,23 @@ pub(crate) fn said(lines: &mut Lines, until: &str) -> Vec<String> {
 
 /// Ends a process as a service manager does.
 pub(crate) fn terminate(child: &Child) {
-    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    send_signal(child, "TERM");
+}
+
+pub(crate) fn send_signal(child: &Child, signal: &str) {
+    let arguments = [format!("-{signal}"), child.id().to_string()];
+    assert!(Command::new("kill").args(arguments).status().unwrap().success());
+}
+
+/// What a bridge shows of itself in a folder, once it is as wanted.
+pub(crate) fn status_of(folder: &Path, wanted: impl Fn(&Value) -> bool) -> Value {
+    for _ in 0..600 {
+        let text = fs::read_to_string(folder.join("status.json")).unwrap_or_default();
+        let shown = serde_json::from_str::<Value>(&text).unwrap_or_default();
+        if wanted(&shown) {
+            return shown;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("never in 30 s");
 }
