@@ -139,7 +139,7 @@ impl Text<'_> {
     }
 }
 
-/// A label's value as it stands between quotes.
+/// A label's value, as written between quotes.
 fn escaped(value: &str) -> String {
     value.replace('\\', r"\\").replace('"', r#"\""#).replace('\n', r"\n")
 }
