@@ -126,6 +126,12 @@ impl Slab {
         self.slots.iter()
     }
 
+    /// The most frames that have been on their way at once.
+    #[cfg(test)]
+    pub(crate) fn places(&self) -> usize {
+        self.slots.len()
+    }
+
     #[inline]
     pub(crate) fn get_mut(&mut self, place: u32) -> &mut Slot {
         &mut self.slots[place as usize]

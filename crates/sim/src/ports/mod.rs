@@ -11,7 +11,7 @@
 //! frames of a listener come through one port. [`order`] says where that holds; other networks run instant by instant.
 //!
 //! Invariant: when a port's window begins, all ports before it have finished theirs, so every frame that reaches it
-//! within the window has been given to it. Not here: what happens to a frame between two queues, which is the same code
+//! within the window has been given to it. Frames of later windows, which a host created before its window was ended, may be there, too. Not here: what happens to a frame between two queues, which is the same code
 //! (`egress.rs`, `relay.rs`, `talker.rs`).
 
 mod order;
@@ -33,7 +33,7 @@ use crate::plan::{HopPlan, NONE, index};
 use crate::recorder::Recorder;
 use crate::result::{DropReason, Observation};
 
-/// Transmissions of a window that are aimed at: enough that what a visit to a port loads is used several times, few enough
+/// Frames that are aimed at for a window, created or transmitted: enough that what a visit to a port loads is used several times, few enough
 /// that their frames stay in the second cache.
 const WINDOW_FRAMES: u64 = 16_384;
 
@@ -74,7 +74,7 @@ pub(crate) struct ByPorts {
     ring: u32,
     /// When the window is over.
     until: SimTime,
-    /// Transmissions of a window that are aimed at.
+    /// Frames that are aimed at for a window.
     window_frames: u64,
     #[cfg(test)]
     fault: Option<tests::Fault>,
@@ -101,31 +101,36 @@ impl ByPorts {
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// Runs port by port.
     pub(crate) fn run_by_ports(mut self, by_ports: ByPorts) -> Observation {
-        let window_frames = by_ports.window_frames;
         self.by_ports = Some(Box::new(by_ports));
+        self.run_windows();
+        self.observation()
+    }
+
+    fn run_windows(&mut self) {
+        let window_frames = self.by_ports().window_frames;
         self.offer_sources();
         let over = self.end + Duration::from_ps(1);
         let mut span = self.reach;
         let (mut from, mut reported) = (SimTime::ZERO, 0);
         while from < over {
             let event = self.act_until(from);
-            let until = over.min(from + span).min(event);
+            let wanted = SimTime::from_ps(from.as_ps().saturating_add(span.as_ps()));
+            let until = over.min(wanted).min(event);
             let before = self.statistics.frame_hops;
-            self.run_window(until);
-            from = until;
-            let frames = self.statistics.frame_hops - before;
-            if frames < window_frames / 2 {
+            let (until, created) = self.run_window(from, until);
+            let frames = self.statistics.frame_hops - before + created;
+            if frames > window_frames * 2 {
+                span = Duration::from_ps(until.since(from).as_ps().div_ceil(2));
+            } else if frames < window_frames / 2 && until == wanted {
                 span = span.saturating_add(span);
-            } else if frames > window_frames * 2 {
-                span = Duration::from_ps(span.as_ps().div_ceil(2));
             }
+            from = until;
             if self.statistics.frame_hops - reported >= PROGRESS_FRAMES {
                 reported = self.statistics.frame_hops;
                 self.report_progress();
             }
         }
         self.now = self.end;
-        self.observation()
     }
 
     /// Takes the steps of the timeline up to `now`, the start of a window, and gives the time of the next one.
@@ -155,43 +160,59 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         self.by_ports().wakes[port_index as usize] = wake;
     }
 
-    /// All that happens before `until` and not before the windows before.
-    fn run_window(&mut self, until: SimTime) {
-        self.by_ports().until = until;
-        for place in 0..self.by_ports().hosts.len() {
+    /// All that happens from `from` up to the end of the window, which is not behind `until`. Gives the end, and the frames that hosts created.
+    ///
+    /// How many frames come is known only when they are created. A host that creates four times what is aimed at ends the window:
+    /// so early that the other hosts together create about as many as it did, if they are like it. Its own frames wait for their windows.
+    fn run_window(&mut self, from: SimTime, mut until: SimTime) -> (SimTime, u64) {
+        let most = 4 * self.by_ports().window_frames;
+        let (mut all, mut created) = (0, 0);
+        let hosts = self.by_ports().hosts.len();
+        for place in 0..hosts {
+            self.by_ports().until = until;
             let node = self.by_ports().hosts[place];
-            self.run_host(node, until);
+            while let Some(now) = self.step_host(node, until) {
+                created += 1;
+                if created > most {
+                    let others = Duration::from_ps(now.since(from).as_ps() / (hosts - place) as u64);
+                    until = from + others.max(Duration::from_ps(1));
+                    (all, created) = (all + created, 0);
+                }
+            }
         }
+        self.by_ports().until = until;
         for place in 0..self.by_ports().order.len() {
             let port = self.by_ports().order[place];
             self.run_port(port, until);
         }
+        (until, all + created)
     }
 
     fn by_ports(&mut self) -> &mut ByPorts {
         self.by_ports.as_mut().expect("a run by ports")
     }
 
-    /// A host's frames: those that leave it, and at one instant behind them those that its applications create.
-    fn run_host(&mut self, node: u32, until: SimTime) {
+    /// The next frame of a host before `until`: one that leaves it, or at one instant behind these one that its applications create.
+    /// Gives the instant.
+    #[inline]
+    fn step_host(&mut self, node: u32, until: SimTime) -> Option<SimTime> {
         let ring = index(self.links.len()) + node;
-        self.by_ports().ring = ring;
-        loop {
-            let leaves = self.rings[ring as usize].next_due(&self.slab).unwrap_or(SimTime::MAX);
-            let host = self.hosts[node as usize].as_ref().expect("a node with a host");
-            let created = host.sources.peek().map_or(SimTime::MAX, |first| first.0.0);
-            let now = leaves.min(created);
-            if now >= until {
-                return;
-            }
-            self.now = now;
-            if leaves == now {
-                let place = self.rings[ring as usize].pop(&self.slab).expect("a frame that is due");
-                self.leave_host(place);
-            } else {
-                self.take_source(node);
-            }
+        let leaves = self.rings[ring as usize].next_due(&self.slab).unwrap_or(SimTime::MAX);
+        let host = self.hosts[node as usize].as_ref().expect("a node with a host");
+        let created = host.sources.peek().map_or(SimTime::MAX, |first| first.0.0);
+        let now = leaves.min(created);
+        if now >= until {
+            return None;
         }
+        self.now = now;
+        self.by_ports().ring = ring;
+        if leaves == now {
+            let place = self.rings[ring as usize].pop(&self.slab).expect("a frame that is due");
+            self.leave_host(place);
+        } else {
+            self.take_source(node);
+        }
+        Some(now)
     }
 
     /// A port takes and sends frames until the window is over, and hands what arrives within it to the next ports.
@@ -238,8 +259,12 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                 wake = clock.true_at(port.egress.busy_until());
             }
         }
-        debug_assert!(left.is_empty(), "a frame is given to its port in the window in which it comes");
-        inputs.clear();
+        let taken = inputs.len() - left.len();
+        debug_assert!(
+            inputs[taken..].iter().all(|input| input.due >= until),
+            "what comes in a window is taken in it"
+        );
+        inputs.drain(..taken);
         let by_ports = self.by_ports();
         by_ports.inputs[port_index as usize] = inputs;
         by_ports.wakes[port_index as usize] = wake;
