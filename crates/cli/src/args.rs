@@ -43,6 +43,14 @@ pub(crate) struct Input {
     pub(crate) json: bool,
 }
 
+/// Whether the command goes on.
+#[derive(Debug, Args)]
+pub(crate) struct Again {
+    /// Run again whenever the description or a file that it names changes, until Ctrl-C
+    #[arg(long)]
+    pub(crate) watch: bool,
+}
+
 /// How bounds are found.
 #[derive(Debug, Args)]
 pub(crate) struct By {

@@ -34,7 +34,7 @@ mod test_channel;
 mod tune;
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use clap::Subcommand;
@@ -47,7 +47,7 @@ use tautwire_workbench::{
 
 use crate::exit::Exit;
 use crate::terminal::Terminal;
-use crate::{diagnostics, nearest, output};
+use crate::{diagnostics, nearest, output, watch};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -177,6 +177,33 @@ fn text(path: &Path) -> Result<String, Exit> {
 
 fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
+}
+
+/// The descriptions, and the files that they name, as far as they can be read.
+fn files(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let mut files = paths.to_vec();
+    for path in paths {
+        let named = tautwire_workbench::load(path).map_or_else(|_| Vec::new(), |loaded| loaded.files);
+        files.extend(named);
+    }
+    files
+}
+
+/// Runs a command once, or again and again if it is to watch its descriptions.
+fn once_or_watched(
+    watch: bool,
+    paths: &[PathBuf],
+    command: impl FnMut() -> Result<Exit, Exit>,
+) -> Result<Exit, Exit> {
+    let mut command = command;
+    if !watch {
+        return command();
+    }
+    if paths.iter().any(|path| is_stdin(path)) {
+        message("--watch needs a file: stdin does not change");
+        return Err(Exit::WrongInput);
+    }
+    watch::watched(|| files(paths), command)
 }
 
 fn not_read(path: &Path, error: &io::Error) -> Exit {

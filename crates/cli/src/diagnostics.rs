@@ -155,6 +155,7 @@ mod tests {
         Loaded {
             network: None,
             sources: vec![Source { name: "net.yaml".to_owned(), text }],
+            files: Vec::new(),
             diagnostics: vec![
                 fault("value::range", Severity::Error, "this rate", 17..27),
                 fault("link::length", Severity::Warning, "this link", 11..27),

@@ -12,6 +12,7 @@ mod output;
 mod progress;
 mod signals;
 mod terminal;
+mod watch;
 
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -63,6 +63,8 @@ pub struct Loaded {
     pub network: Option<crate::Network>,
     /// The description's own text first, then files that it names (stream tables, traces).
     pub sources: Vec<Source>,
+    /// Paths of the files that it names, whether they can be read or not.
+    pub files: Vec<std::path::PathBuf>,
     /// All faults, in order of place.
     pub diagnostics: Vec<Diagnostic>,
 }

@@ -68,7 +68,8 @@ fn not_utf8(name: String, error: &std::string::FromUtf8Error) -> Loaded {
         "the text is not UTF-8 from here on".to_owned(),
         "save the file as UTF-8",
     );
-    Loaded { network: None, sources: vec![Source { name, text }], diagnostics: faults.into_sorted() }
+    let sources = vec![Source { name, text }];
+    Loaded { network: None, sources, files: Vec::new(), diagnostics: faults.into_sorted() }
 }
 
 /// The text of a description as plain values: mappings in the order of the text, aliases resolved, quantities as texts. Null if it
@@ -95,6 +96,6 @@ fn load_with(grammar: &'static Grammar, name: &str, text: &str, more: Option<&st
         check(&resolved, &mut faults);
         resolved.complete(&mut faults)
     });
-    let files = faults.take_files();
-    Loaded { network, sources: texts.into_sources(files), diagnostics: faults.into_sorted() }
+    let (files, sources) = (faults.take_named(), texts.into_sources(faults.take_files()));
+    Loaded { network, sources, files, diagnostics: faults.into_sorted() }
 }

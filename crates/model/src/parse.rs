@@ -125,6 +125,7 @@ fn read_tables(root: &Node<'_>, directory: &Path, faults: &mut Faults) -> Vec<So
     for item in root.get("stream-tables").map_or(&[][..], Node::items) {
         let Some(file) = item.text() else { continue };
         let path = directory.join(file);
+        faults.names(&path);
         let text = trace::octets_of(&path).and_then(csv::decoded);
         match text {
             Ok(text) => sources.push(Source { name: path.display().to_string(), text }),

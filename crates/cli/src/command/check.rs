@@ -8,7 +8,8 @@ use clap::builder::PossibleValuesParser;
 use serde_json::json;
 use tautwire_workbench::{Loaded, PROFILES, Profile, ProfileCheck, RuleVerdict};
 
-use super::{load, show};
+use super::{load, once_or_watched, show};
+use crate::args::Again;
 use crate::exit::Exit;
 use crate::{diagnostics, output};
 
@@ -19,6 +20,7 @@ Examples:
   tautwire check scenarios/avb.yaml --profile 802.1BA
   tautwire check --quiet scenarios/*.yaml || echo 'some have errors'
   tautwire new audio | tautwire check -
+  tautwire check net.yaml --watch
 
 A breach of a profile's rule is an error, with the rule and its source. The table lists all rules:
 kept, broken, not applicable, and unknown where no public text states them.
@@ -36,9 +38,15 @@ pub(crate) struct Check {
     /// Also check the rules of this TSN profile, as far as public texts state them
     #[arg(long, value_name = "PROFILE", value_parser = PossibleValuesParser::new(PROFILES.map(|profile| profile.name)), ignore_case = true)]
     pub(super) profile: Option<String>,
+    #[command(flatten)]
+    pub(super) again: Again,
 }
 
 pub(super) fn run(arguments: &Check) -> Result<Exit, Exit> {
+    once_or_watched(arguments.again.watch, &arguments.paths, || once(arguments))
+}
+
+fn once(arguments: &Check) -> Result<Exit, Exit> {
     let profile = arguments.profile.as_deref().and_then(Profile::named);
     let mut found = Vec::new();
     let mut exit = Exit::Holds;

@@ -10,8 +10,8 @@ use tautwire_workbench::{
     adversary, bounds_in_run_by, judge,
 };
 
-use super::{exit, message, remark, scenario, stream, tables};
-use crate::args::{BoundsMethod, By, Input, duration};
+use super::{exit, message, once_or_watched, remark, scenario, stream, tables};
+use crate::args::{Again, BoundsMethod, By, Input, duration};
 use crate::exit::Exit;
 use crate::output;
 use crate::progress::Progress;
@@ -34,6 +34,7 @@ Examples:
   tautwire verify scenarios/in-vehicle.yaml --seed 7 --json > summary.json
   tautwire verify scenarios/in-vehicle.yaml --out runs/demo && tautwire report runs/demo
   tautwire verify scenarios/in-vehicle.yaml --adversary
+  tautwire verify net.yaml --watch
 
 Verdicts of each stream at each listener:
   proven         the bound is within the deadline, and no frame can be lost
@@ -104,6 +105,8 @@ pub(crate) struct Verify {
     #[arg(long, value_name = "NUMBER", default_value_t = ADVERSARY_RUNS, requires = "adversary")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub(super) adversary_runs: u64,
+    #[command(flatten)]
+    pub(super) again: Again,
 }
 
 pub(super) fn simulate(arguments: &Simulate) -> Result<Exit, Exit> {
@@ -132,6 +135,11 @@ pub(super) fn simulate(arguments: &Simulate) -> Result<Exit, Exit> {
 }
 
 pub(super) fn verify(arguments: &Verify) -> Result<Exit, Exit> {
+    let path = &arguments.input.path;
+    once_or_watched(arguments.again.watch, std::slice::from_ref(path), || verify_once(arguments))
+}
+
+fn verify_once(arguments: &Verify) -> Result<Exit, Exit> {
     let scenario = with_settings(scenario(&arguments.input.path)?, &arguments.run)?;
     let proof = match arguments.adversary {
         true => Proof::WithAdversary(arguments.by.method, arguments.adversary_runs),

@@ -97,7 +97,9 @@ fn replay(node: &Node<'_>, directory: &Path, faults: &mut Faults) -> Option<Vec<
 /// The trace that `file` names; none if it cannot be replayed, which is reported.
 pub(crate) fn read_trace(file: &Node<'_>, directory: &Path, faults: &mut Faults) -> Option<trace::Trace> {
     let name = file.text()?;
-    match trace::read(&directory.join(name), faults) {
+    let path = directory.join(name);
+    faults.names(&path);
+    match trace::read(&path, faults) {
         Ok(trace) => Some(trace),
         Err(trace::Unfit::Reported) => None,
         Err(trace::Unfit::Because { reason, help }) => {

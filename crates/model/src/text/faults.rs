@@ -1,6 +1,7 @@
 //! Collects the faults of a description; the same fault of the same place counts once.
 
 use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 
 use super::codes;
 use super::tree::Place;
@@ -17,6 +18,8 @@ pub(crate) struct Faults {
     files: Vec<Source>,
     /// Number of the first of them.
     first_file: u32,
+    /// Files that the description names.
+    named: Vec<PathBuf>,
 }
 
 impl Faults {
@@ -116,6 +119,18 @@ impl Faults {
         result
     }
 
+    /// The description names this file, whether it can be read or not.
+    pub(crate) fn names(&mut self, path: &Path) {
+        if !self.named.iter().any(|named| named == path) {
+            self.named.push(path.to_owned());
+        }
+    }
+
+    /// The files that the description names, each once.
+    pub(crate) fn take_named(&mut self) -> Vec<PathBuf> {
+        std::mem::take(&mut self.named)
+    }
+
     /// The files in which faults were found, in the order of their numbers.
     pub(crate) fn take_files(&mut self) -> Vec<Source> {
         std::mem::take(&mut self.files)
@@ -126,6 +141,7 @@ impl Faults {
         self.errors += other.errors;
         self.list.extend(other.list);
         self.known.extend(other.known);
+        other.named.iter().for_each(|path| self.names(path));
     }
 
     /// How many errors there are so far.
@@ -162,27 +178,11 @@ pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> O
     let limit = 1 + name.chars().count() / 4;
     known
         .filter_map(|candidate| {
-            let distance = distance(name, candidate);
+            let distance = strsim::osa_distance(name, candidate);
             (distance <= limit).then_some((distance, candidate))
         })
         .min()
         .map(|(_, candidate)| candidate)
-}
-
-/// Levenshtein distance.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let replaced = corner + usize::from(from != *to);
-            corner = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(corner + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// ``did you mean `x`?``, or the list of what is known.

@@ -6,6 +6,7 @@ use tautwire_units::{BitRate, Bits, Bytes, Duration, ParseUnitError, Quantity};
 
 use super::codes;
 use super::faults::{Faults, did_you_mean};
+use super::language::synonyms;
 use super::measure;
 use super::scalar::{self, ScalarFault};
 use super::shape::{self, Form, Kind, Shape};
@@ -195,13 +196,31 @@ fn unknown_key(key: &Key<'_>, shape: &'static Shape, faults: &mut Faults) {
     }
     let message = format!("`{}` is no key of {}", key.text, shape.name);
     let help = match &*key.text {
-        "size" | "length" | "frame-size" if shape.name == "a stream" => {
+        "size" | "length" | "frame-size" | "packet-size" | "bytes" if shape.name == "a stream" => {
             "write `payload` (MAC client data) or `frame` (destination to FCS, tag included)".to_owned()
         }
-        text => place_of(text)
-            .map_or_else(|| did_you_mean(text, "a key", shape.keys().map(|key| key.name)), str::to_owned),
+        text => place_of(text).map_or_else(|| key_meant(text, shape), str::to_owned),
     };
     faults.error(codes::UNKNOWN_KEY, key.place, message, help);
+}
+
+/// The key of a shape that was meant, or the list of its keys.
+fn key_meant(text: &str, shape: &'static Shape) -> String {
+    match synonyms::meant(text, |path| synonyms::has(shape, path)) {
+        Some(path) => match path.split_once('.') {
+            Some((first, rest)) => format!("did you mean `{rest}` in `{first}`?"),
+            None => format!("did you mean `{path}`?"),
+        },
+        None => did_you_mean(text, "a key", shape.keys().map(|key| key.name)),
+    }
+}
+
+/// The word of the grammar that was meant, or the list of them; `what` they are.
+fn word_meant(text: &str, what: &str, words: impl Iterator<Item = &'static str> + Clone) -> String {
+    match synonyms::meant(text, |word| words.clone().any(|known| known == word)) {
+        Some(word) => format!("did you mean `{word}`?"),
+        None => did_you_mean(text, what, words),
+    }
 }
 
 /// The mechanism that a key speaks of, if it is one of 802.1 that is not there.
@@ -234,7 +253,7 @@ fn tagged(
     match shapes.iter().find(|(name, _)| *name == text) {
         Some((_, shape)) => object(entries, shape, Some("type"), owner, faults),
         None => {
-            let help = did_you_mean(text, "a type", known());
+            let help = word_meant(text, "a type", known());
             faults.error(codes::WORD, tag.place, format!("`{text}` is not one of the types"), help);
         }
     }
@@ -355,7 +374,7 @@ fn scalar_of(text: &str, place: Place, kind: &Kind, faults: &mut Faults) {
         Kind::Integer(min, max) => integer(text, place, *min, *max, faults),
         Kind::Word(words) => {
             if !words.contains(&text) {
-                let help = did_you_mean(text, "it", words.iter().copied());
+                let help = word_meant(text, "it", words.iter().copied());
                 faults.error(codes::WORD, place, format!("`{text}` is not known here"), help);
             }
         }

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use super::csv::{self, Cell};
 use super::faults::{Faults, did_you_mean};
-use super::language::STREAM;
+use super::language::{STREAM, synonyms};
 use super::shape::Kind;
 use super::tree::{Key, Node, Place, Value};
 use super::{codes, form};
@@ -49,32 +49,21 @@ fn check_heading(heading: &[Cell<'_>], faults: &mut Faults) -> Vec<bool> {
                 faults.error(codes::DUPLICATE_KEY, cell.place, message, "remove one of them");
                 return false;
             }
-            let known = is_key(path);
+            let known = synonyms::has(&STREAM, path);
             if !known {
                 let message = format!("a stream has no key `{path}`");
-                let keys = STREAM.keys().map(|key| key.name);
-                let help = did_you_mean(path, "a key", keys) + "; a key within a key is `traffic.interval`";
+                let help = match synonyms::meant(path, |path| synonyms::has(&STREAM, path)) {
+                    Some(key) => format!("did you mean `{key}`?"),
+                    None => {
+                        let keys = STREAM.keys().map(|key| key.name);
+                        did_you_mean(path, "a key", keys) + "; a key within a key is `traffic.interval`"
+                    }
+                };
                 faults.error(codes::UNKNOWN_KEY, cell.place, message, help);
             }
             known
         })
         .collect()
-}
-
-/// Whether a stream has the key `path`, as far as it does not depend on the type of its traffic.
-fn is_key(path: &str) -> bool {
-    let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
-    let Some(key) = STREAM.key(first) else { return false };
-    let Some(rest) = rest else { return true };
-    let within = |kind: &Kind| match kind {
-        Kind::Object(shape) => shape.key(rest).is_some(),
-        Kind::Tagged(shapes) => rest == "type" || shapes.iter().any(|(_, shape)| shape.key(rest).is_some()),
-        _ => false,
-    };
-    match &key.kind {
-        Kind::OneOf(kinds) => kinds.iter().any(within),
-        kind => within(kind),
-    }
 }
 
 fn row<'t>(heading: &[Cell<'t>], known: &[bool], record: Vec<Cell<'t>>) -> Node<'t> {

@@ -5,6 +5,7 @@
 
 pub(crate) mod devices;
 mod streams;
+pub(crate) mod synonyms;
 mod topology;
 
 use super::codes;
