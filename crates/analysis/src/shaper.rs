@@ -50,7 +50,7 @@ pub(crate) struct Frames {
 pub(crate) fn slowest(range: &ShaperRange, tick: Option<Duration>, frames: Frames) -> Choice {
     let deviation = u128::from(range.deviation_ppb);
     let low = (u128::from(range.rate_min) * (PPB - deviation.min(PPB - 1)) / PPB).max(1);
-    let burst = u128::from(range.burst_min);
+    let burst = u128::from(range.burst_held());
     let Some(tick) = tick else {
         let rate = u64::try_from(low).unwrap_or(u64::MAX);
         return [Slowest { rate, burst: burst * MICRO, late: 2 }; 2];
@@ -123,12 +123,14 @@ pub(crate) fn bunched(line: Line, late: u64) -> Line {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::timeline::fill;
 
     fn range(rate: u64, burst: u64) -> ShaperRange {
         ShaperRange {
             rate_min: rate,
             rate_max: rate,
             burst_min: burst,
+            fill_min: fill(rate, burst),
             burst_sum: burst,
             constant: true,
             deviation_ppb: 0,

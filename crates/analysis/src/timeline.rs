@@ -12,6 +12,7 @@ use tautwire_model::network::{
 use tautwire_units::{BitRate, Bits};
 
 use crate::answers::Response;
+use crate::clock::PS_PER_S;
 
 /// A shaper over the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,12 +23,31 @@ pub(crate) struct ShaperRange {
     pub(crate) rate_max: u64,
     /// Least CommittedBurstSize.
     pub(crate) burst_min: u64,
+    /// The least time in which its bucket fills, picoseconds.
+    pub(crate) fill_min: u64,
     /// The buckets of all its times together.
     pub(crate) burst_sum: u64,
     /// Whether it is the same throughout.
     pub(crate) constant: bool,
     /// By how much its clock may run faster or slower than its node's, parts in 10⁹.
     pub(crate) deviation_ppb: u32,
+}
+
+impl ShaperRange {
+    /// The burst that a full bucket surely passes, bits. A bucket knows since when it fills, so one that was full before
+    /// a change holds at another rate what comes in the same time.
+    pub(crate) fn burst_held(&self) -> u64 {
+        if self.constant {
+            return self.burst_min;
+        }
+        let held = u128::from(self.rate_min) * u128::from(self.fill_min) / PS_PER_S;
+        self.burst_min.min(u64::try_from(held).unwrap_or(u64::MAX))
+    }
+}
+
+/// The time in which a bucket fills, picoseconds, rounded down.
+pub(crate) fn fill(rate: u64, burst: u64) -> u64 {
+    u64::try_from(u128::from(burst) * PS_PER_S / u128::from(rate.max(1))).unwrap_or(u64::MAX)
 }
 
 /// The timeline's worst.
@@ -149,6 +169,7 @@ impl Timeline {
             rate_max: rate,
             burst_min: burst,
             burst_sum: burst,
+            fill_min: fill(rate, burst),
             constant: true,
             deviation_ppb: 0,
         };
@@ -158,6 +179,7 @@ impl Timeline {
             range.rate_max = range.rate_max.max(*rate);
             range.burst_min = range.burst_min.min(*burst);
             range.burst_sum = range.burst_sum.saturating_add(*burst);
+            range.fill_min = range.fill_min.min(fill(*rate, *burst));
             range.constant = false;
         }
         if let Some(restarts) = self.restarts.get(&node.0) {

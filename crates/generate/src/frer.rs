@@ -209,7 +209,8 @@ impl Shape {
                 write_replication(text, dice, talker, &listeners);
             }
             if has_copies && !(self.is_shaped && priority == 2) {
-                named.copied.push(Copied { number, talker, interval: (wire * 1_000_000_000).div_ceil(own) });
+                let bridges = std::iter::once(talker).chain(listeners).collect();
+                named.copied.push(Copied { number, bridges, interval: (wire * 1_000_000_000).div_ceil(own) });
             }
             let tag = if has_copies { 6 } else { 0 };
             streams.push(Stream { priority, payload: most, tag, rate: own, burst });
@@ -236,12 +237,13 @@ struct Shaped {
 /// A stream with copies and without schedulers.
 struct Copied {
     number: u64,
-    talker: u64,
+    /// The bridges at which its talker and its listeners are: each on its paths.
+    bridges: Vec<u64>,
     /// From one frame to the next, nanoseconds.
     interval: u64,
 }
 
-/// Bridges at talkers that repeat frames of a stream or two, for some time or to the end.
+/// Bridges at talkers or listeners that repeat frames of a stream or two, for some time or to the end.
 fn repeats(dice: &mut Dice, copied: &[Copied]) -> Vec<String> {
     let mut events = Vec::new();
     if copied.is_empty() || !dice.chance(40) {
@@ -249,7 +251,7 @@ fn repeats(dice: &mut Dice, copied: &[Copied]) -> Vec<String> {
     }
     for _ in 0..dice.between(1, 2) {
         let of = dice.one_of(copied);
-        let named = format!("node: b{}, stream: s{}", of.talker, of.number);
+        let named = format!("node: b{}, stream: s{}", dice.one_of(&of.bridges), of.number);
         let begins = dice.between(0, 30);
         let interval = (of.interval * dice.between(30, 300) / 100).max(1_000);
         events.push(format!("{{at: {begins} ms, repeat-frame: {{{named}, interval: {interval} ns}}}}"));

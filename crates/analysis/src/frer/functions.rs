@@ -165,8 +165,7 @@ impl Analysis<'_> {
             RecoveryAlgorithm::Vector { .. } => true,
             // A repeat between two copies makes the second one new.
             RecoveryAlgorithm::Match => {
-                let repeats = network.repeats.iter().any(|repeats| repeats.of.0 == stream);
-                !repeats && self.created_within(stream, spread.apart()) == Some(1)
+                !self.repeats_pass(stream) && self.created_within(stream, spread.apart()) == Some(1)
             }
         };
         outlasts && is_known

@@ -45,8 +45,18 @@ pub(super) fn are_taken(
     };
     network.repeats.iter().filter(|repeats| repeats.of == number).any(|repeats| {
         let own = &network.streams[repeats.stream.index()];
-        let comes = own.listeners.contains(&stream.listeners[listener]);
-        comes && first_functions(network, repeats).any(|end| is_open(end.node))
+        let leads = |hop: &usize| {
+            let end = own.hops[*hop].listener;
+            end.is_some_and(|end| own.listeners[end as usize] == stream.listeners[listener])
+        };
+        (0..own.hops.len()).filter(leads).any(|last| {
+            let before = |hop: &usize| own.hops[*hop].previous.map(|hop| hop as usize);
+            let mut way = std::iter::successors(Some(last), before);
+            let ends: Vec<End> = first_functions(network, repeats).collect();
+            let end = way.find_map(|hop| ends.iter().find(|end| end.hop == hop));
+            // The node may be behind all functions.
+            end.is_none_or(|end| is_open(end.node))
+        })
     })
 }
 
@@ -160,6 +170,21 @@ impl Analysis<'_> {
         })
     }
 
+    /// The reset timeout of the sequence function at an end.
+    fn timeout(&self, found: usize, end: End) -> Option<u64> {
+        let replication = self.plan.stream(self.plan.network.repeats[found].of.0).replication.as_deref();
+        let recovery = &replication.expect("a stream with copies").recoveries[end.recovery as usize];
+        recovery.sequence?.reset_timeout.map(|timeout| timeout.as_ps())
+    }
+
+    /// Whether repeats of a stream may pass the functions that they meet first.
+    pub(super) fn repeats_pass(&self, stream: u32) -> bool {
+        let network = self.plan.network;
+        let all = network.repeats.iter().enumerate().filter(|(_, repeats)| repeats.of.0 == stream);
+        all.flat_map(|(found, repeats)| first_functions(network, repeats).map(move |end| (found, end)))
+            .any(|(found, end)| !self.knows_repeats(found, end))
+    }
+
     /// Whether the functions at an end discard all repeats that come there.
     fn knows_repeats(&self, found: usize, end: End) -> bool {
         let outlasts = |(timeout, silence): (Option<u64>, Option<u64>)| {
@@ -175,8 +200,9 @@ impl Analysis<'_> {
                 if self.knows_repeats(found, end) {
                     continue;
                 }
-                // The first of both functions, and what it needs.
-                let (timeout, silence) = self.timers(found, end).next().unwrap_or((Some(0), None));
+                // The first of the functions that may know repeats, and what it needs; nothing would do for another.
+                let (timeout, silence) =
+                    self.timers(found, end).next().unwrap_or_else(|| (self.timeout(found, end), None));
                 let limit = Limit {
                     kind: REPEATS,
                     at: LimitPlace::StreamAt(repeats.of, end.node),

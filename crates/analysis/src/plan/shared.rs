@@ -8,7 +8,7 @@ use tautwire_units::Bytes;
 use super::frame::{frames, ps_ceil, ps_floor, wire};
 use super::{GroupPlan, NONE, Plan};
 use crate::delay::{Row, delay_max};
-use crate::timeline::ShaperRange;
+use crate::timeline::{ShaperRange, fill};
 use crate::virtual_link::LinkPlan;
 
 /// A scheduler that no event changes.
@@ -19,6 +19,7 @@ pub(super) fn constant(scheduler: &Scheduler) -> ShaperRange {
         rate_min: rate,
         rate_max: rate,
         burst_min: burst,
+        fill_min: fill(rate, burst),
         burst_sum: burst,
         constant: true,
         deviation_ppb: scheduler.clock_rate_deviation_max_ppb,
@@ -99,6 +100,7 @@ impl Plan<'_> {
         widest.rate_min = widest.rate_min.min(range.rate_min);
         widest.rate_max = widest.rate_max.max(range.rate_max);
         widest.burst_min = widest.burst_min.min(range.burst_min);
+        widest.fill_min = widest.fill_min.min(range.fill_min);
         widest.burst_sum = widest.burst_sum.max(unchanged).saturating_add(changes);
         widest.constant &= range.constant;
     }

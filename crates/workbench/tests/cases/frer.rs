@@ -410,6 +410,27 @@ fn repeats_of_a_stream_that_stopped_pass_behind_the_timeout() {
     assert_eq!(stuck(both), ((132, 132, 0), Some(0)));
 }
 
+/// Behind the last function nothing knows repeats: the listener takes them all, in time or not.
+#[test]
+fn repeats_behind_the_last_function_are_taken() {
+    let stuck = STUCK.replace("s2", "s4");
+    let plain = two_ways("3 us", "reset-timeout: 20 ms, history-length: 8", "");
+    let (network, seen) = run(&(plain + &format!("events: [{stuck}]\n")));
+    let (sent, discarded, taken) = repeated(&seen)[0];
+    assert!(sent > 100 && discarded == 0 && taken >= sent - 1, "{sent} {discarded} {taken}");
+    assert!(taken_twice(&network, &bounds(&network))[0][0]);
+}
+
+/// Where an individual function discards all repeats, the match algorithm behind it meets none.
+#[test]
+fn an_individual_function_keeps_repeats_from_the_match_algorithm() {
+    let recovery = "algorithm: match, reset-timeout: 20 ms}\n        - {individual-recovery: true, reset-timeout: 20 ms, history-length: 8";
+    let (network, seen) = run(&(two_ways("3 us", recovery, "") + &format!("events: [{STUCK}]\n")));
+    let (sent, discarded, taken) = repeated(&seen)[0];
+    assert_eq!((sent, taken), (discarded, 0));
+    assert!(!taken_twice(&network, &bounds(&network))[0][0]);
+}
+
 /// The match algorithm knows the last number alone: a repeat that comes between copies of others passes.
 #[test]
 fn repeats_pass_the_match_algorithm() {

@@ -71,6 +71,24 @@ fn a_frame_that_its_scheduler_holds_is_shaped_and_not_queued() {
     assert!(story.hops[1].waited_for.is_empty(), "{story}");
 }
 
+/// A bucket knows since when it fills: at a rate 40 times lower it holds a fortieth, and the next burst waits for the rest.
+#[test]
+fn a_bucket_holds_less_when_its_rate_is_changed() {
+    let changed = text("ats-held-or-queued.yaml")
+        .replace("8 Mbit/s, committed-burst-size: 8160 bit", "80 Mbit/s, committed-burst-size: 65280 bit")
+        .replace(
+            "run:",
+            "events:
+  - {at: 10050 us, change-shaper: {stream: a, committed-information-rate: 2 Mbit/s, committed-burst-size: 65280 bit}}
+  - {at: 10100 us, change-traffic: {stream: a, traffic: {type: periodic, interval: 10 ms, burst: 2}}}
+run:",
+        );
+    let (network, bounds) = holds(&changed);
+    let observed = simulate(&network, &mut Options::default()).streams[0].listeners[0].delay.max();
+    assert!(observed > Some(Duration::from_ms(5)), "{observed:?}");
+    assert!(bounds.streams[0].listeners[0].delay.is_ok());
+}
+
 /// Stories and explanations of what once ended in a panic, and of the same with other devices, clocks and talkers.
 #[test]
 fn cut_through_and_drifting_shapers_are_explained() {

@@ -1,10 +1,11 @@
 //! Streams whose frames come to their hosts at known instants, and the common period of these.
 //!
 //! Such a stream is periodic with a stated offset, its talker's clock is true (no drift, no tolerance, readings of
-//! picoseconds), and nothing changes it. Events may start it, if all its starts are whole intervals apart, and stop it: frames that do not come
-//! make no other later, so it is taken to come all the time. All of them together repeat with the least common multiple
-//! of their intervals and of the cycles of the gates on their paths. A stream that would make this period hold too
-//! many frames is left to its curve. Not here: the further path of the frames.
+//! picoseconds), and nothing changes it. Events may start it, if all its starts are whole intervals apart, and stop it:
+//! it is taken to come all the time, since the earliest instants of others rest on no frame of it, and the latest count
+//! all. All of them together repeat with the least common multiple of their intervals and of the cycles of the gates on
+//! their paths. A stream that would make this period hold too many frames is left to its curve. Not here: the further
+//! path of the frames.
 
 use tautwire_model::Network;
 use tautwire_model::gates::GateClock;
