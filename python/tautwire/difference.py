@@ -10,6 +10,7 @@ from tautwire import _core
 from tautwire.errors import FileError
 from tautwire.network import Network, load
 from tautwire.results import Results
+from tautwire.shown import preformatted
 
 __all__ = ["Difference", "diff"]
 
@@ -34,6 +35,10 @@ class Difference:
 
     def __str__(self) -> str:
         return self._text
+
+    def _repr_html_(self) -> str:
+        """The tables of the command, as a notebook shows them."""
+        return preformatted(self._text)
 
     def __repr__(self) -> str:
         return f"Difference({self._text.splitlines()[-1]!r})"

@@ -12,6 +12,7 @@ from typing import Any
 from tautwire import _core
 from tautwire.describe import Description, plain, verbatim
 from tautwire.errors import DescriptionError, Diagnostic, FileError, UnknownNameError
+from tautwire.shown import counted, network_html
 
 __all__ = ["Network", "ProfileRule", "check", "load", "load_text", "profile_rules"]
 
@@ -76,7 +77,22 @@ class Network(Description):
         return network
 
     def __repr__(self) -> str:
-        return f"Network({self.name!r})"
+        """Its name and how large it is, in a line; a description with faults has one, too."""
+        return f"Network({self.name!r}, {self._size(self.document())})"
+
+    def _repr_html_(self) -> str:
+        """Its streams in a table, as a notebook shows it."""
+        document = self.document()
+        return network_html(f"{self.name}: {self._size(document)}", document)
+
+    def _size(self, document: Mapping[str, Any]) -> str:
+        kinds = [
+            node.get("type") if isinstance(node, Mapping) else None for node in (document.get("nodes") or {}).values()
+        ]
+        streams = len(document.get("streams") or []) if self._read is None else len(self._read.streams)
+        sizes = [(kinds.count("end-station"), "end station"), (kinds.count("bridge"), "bridge")]
+        sizes += [(len(document.get("links") or []), "link"), (streams, "stream")]
+        return ", ".join(counted(*size) for size in sizes)
 
     def __getstate__(self) -> dict[str, Any]:
         """What crosses to another process: the description alone, or the path of its file."""

@@ -13,6 +13,7 @@ from tautwire import _core
 from tautwire.bed import BedResults, bed_results
 from tautwire.errors import FileError, UnknownNameError
 from tautwire.network import Source, network_of
+from tautwire.shown import preformatted, results_html
 
 __all__ = [
     "BoundExplanation",
@@ -42,6 +43,10 @@ class Results:
 
     def __init__(self, core: _core.Results) -> None:
         self._core = core
+
+    def _repr_html_(self) -> str:
+        """The table of verdicts, as a notebook shows it; the worst rows if there are many."""
+        return results_html(repr(self), self.summary)
 
     def __repr__(self) -> str:
         """The network, what was computed of it, and the verdict, in a line."""
@@ -240,6 +245,10 @@ class BoundExplanation:
 
     def __str__(self) -> str:
         return self._text
+
+    def _repr_html_(self) -> str:
+        """The same text, as a notebook shows it."""
+        return preformatted(self._text)
 
 
 class Observation(Results):

@@ -126,3 +126,17 @@ def test_breaches_of_a_profile_are_faults_with_a_line(tmp_path: Path) -> None:
     path.write_text("nodes: 3\n")
     with pytest.raises(DescriptionError):
         tautwire.profile_rules(path, "60802")
+
+
+def test_a_network_shows_itself_in_a_notebook_whatever_is_in_it(two_hosts: tautwire.Network) -> None:
+    read = tautwire.load_text(two_hosts.text())
+    assert repr(read) == repr(two_hosts)
+    assert read._repr_html_() == two_hosts._repr_html_()
+    assert "2 end stations, 1 bridge, 2 links, 2 streams" in repr(two_hosts)
+    text = "<script>alert('&')</script>"
+    network = tautwire.Network(text, nodes={"a": None}, links=None)
+    network.stream(text, talker=text, listeners=[text, "b"], payload=text, traffic={"type": text})
+    page = network._repr_html_()
+    assert "<script>" not in page and page.count("&lt;script&gt;") == 6
+    assert tautwire.check(network) != [], "and it has faults"
+    assert "0 streams" in repr(tautwire.Network("nothing"))

@@ -2,6 +2,7 @@
 
 import json
 import threading
+from html.parser import HTMLParser
 from pathlib import Path
 
 import duckdb
@@ -9,7 +10,7 @@ import polars
 import pytest
 
 import tautwire
-from tautwire import _core
+from tautwire import _core, shown
 
 REPLICATION = Path(__file__).parents[2] / "scenarios" / "frame-replication.yaml"
 
@@ -287,3 +288,61 @@ def test_recovery_functions_of_copies_are_a_table() -> None:
     assert judged == sum(row["passed"] for row in members)
     assert sequence["latent_errors"] > 0
     assert all(row["latent_errors"] is None for row in members)
+
+
+class Cells(HTMLParser):
+    """The cells of all rows of a page's tables."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.open: list[str] = []
+        self.feed(page)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1] in ("td", "th"):
+            self.rows[-1][-1] += data
+
+
+def test_a_notebook_shows_the_verdicts(two_hosts: tautwire.Network) -> None:
+    result = tautwire.verify(two_hosts)
+    heading, *rows = Cells(result._repr_html_()).rows
+    assert [row[0] for row in rows] == ["fast", "slow"]
+    for row in rows:
+        end = result.stream(row[0])["listeners"][0]
+        cells = dict(zip(heading, row, strict=True))
+        assert cells["verdict"] == "proven"
+        bound = end["bound"]["delay_max_ps"]
+        assert abs(float(cells["bound us"]) * 1e6 - bound) <= 501
+        assert float(cells["observed max us"]) <= float(cells["bound us"])
+        assert abs(float(cells["margin us"]) * 1e6 - end["margin_ps"]) <= 501
+    assert "bound us" not in tautwire.simulate(two_hosts)._repr_html_()
+    assert "observed max us" not in tautwire.bounds(two_hosts)._repr_html_()
+    assert result.explain("fast")._repr_html_().startswith("<pre>")
+    assert tautwire.diff(result, result)._repr_html_().startswith("<pre>")
+
+
+def test_the_worst_of_many_streams_are_shown() -> None:
+    network = tautwire.Network("many", network_control="none")
+    network.end_station("a")
+    network.end_station("z")
+    network.link("a", "z", rate="1 Gbit/s")
+    for number in range(shown.ROWS + 20):
+        deadline = "1 us" if number == shown.ROWS + 10 else "9 ms"
+        network.stream(f"s{number}", "a", "z", frame="64 B", traffic=tautwire.Periodic("10 ms"), deadline=deadline)
+    page = tautwire.bounds(network)._repr_html_()
+    _, first, *rest = Cells(page).rows
+    assert (first[0], first[-1]) == (f"s{shown.ROWS + 10}", "not proven")
+    assert len(rest) == shown.ROWS - 1
+    assert f"{shown.ROWS} of {shown.ROWS + 20} rows" in page
