@@ -91,8 +91,14 @@ impl Counters {
         seen.sums += parts;
     }
 
-    /// A listener received a frame.
-    pub(crate) fn received(&mut self, network: &Network, message: &LiveMessage, listener: u32, now: Instant) {
+    /// A listener received a frame; none if its sums have no room for the delay, which is that of no run.
+    pub(crate) fn received(
+        &mut self,
+        network: &Network,
+        message: &LiveMessage,
+        listener: u32,
+        now: Instant,
+    ) -> Option<()> {
         if let Some(receptions) = &mut self.receptions {
             receptions.push((*message, listener, now));
         }
@@ -115,7 +121,7 @@ impl Counters {
             self.out_of_order += 1;
         } else {
             self.duplicates += 1;
-            return;
+            return Some(());
         }
         let created = Duration::from_ns(message.created);
         let delay = now.saturating_since(Instant::ZERO + created);
@@ -129,16 +135,17 @@ impl Counters {
             *late += u64::from(delay > *span);
         }
         if created < network.run.warm_up {
-            return;
+            return Some(());
         }
-        seen.delay.add(delay);
+        seen.delay.checked_add(delay)?;
         if let Some(histogram) = &mut seen.histogram {
             histogram.add(delay);
         }
         if let Some(last) = own.last {
-            seen.interval.add(now.saturating_since(last));
+            seen.interval.checked_add(now.saturating_since(last))?;
         }
         own.last = Some(now);
+        Some(())
     }
 
     /// Adds what another node counted.

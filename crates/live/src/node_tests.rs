@@ -4,6 +4,9 @@ use super::*;
 use crate::record::NodeRecord;
 use tautwire_observe::Moments;
 use tautwire_sim::{Observation, StreamObservation};
+use tautwire_workbench::live::{LiveSummary, MachineSummary};
+use tautwire_workbench::table::TableOptions;
+use tautwire_workbench::{Manifest, Options, RunFolder};
 
 fn scenario(name: &str) -> Network {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(name);
@@ -328,32 +331,18 @@ fn a_late_call_changes_no_decision() {
 fn a_record_is_read_as_it_was_written_or_not_at_all() {
     let network = without_chance(scenario("shaped-line.yaml"));
     let plan = Plan::new(&network);
-    let mut together = Together::new(&network, &plan);
-    together.nodes.iter_mut().for_each(|node| node.counters.receptions = Some(Vec::new()));
-    together.run_until(Instant::ZERO + Duration::from_ms(20));
     let (mut first, mut second) = (Counters::default(), Counters::default());
-    for (number, node) in together.nodes.into_iter().enumerate() {
-        let record = NodeRecord {
-            ports: node.port_observations().collect(),
-            in_flight: node.in_flight().collect(),
-            socket_lost: 3,
-            counters: node.counters,
-        };
-        let (index, words) = (NodeIndex::at(number), record.words());
+    for (index, record) in records(&network, &plan) {
+        let words = record.words();
         let read = NodeRecord::read(&words, &network, index).expect("as it was written");
         assert_eq!((&read.ports, &read.in_flight, read.socket_lost), (&record.ports, &record.in_flight, 3));
-        // Neither a part of it, nor more, nor that of a node elsewhere, nor one with a great number, which may be one that it could be.
+        // Neither a part of it, nor more, nor that of a node elsewhere.
         for end in 0..words.len().min(400) {
             assert!(NodeRecord::read(&words[..end], &network, index).is_none(), "{end} words");
         }
         assert!(NodeRecord::read(&[&words[..], &[0]].concat(), &network, index).is_none());
-        let other = NodeIndex::at((number + 1) % network.nodes.len());
+        let other = NodeIndex::at((index.index() + 1) % network.nodes.len());
         assert!(NodeRecord::read(&words, &network, other).is_none());
-        for place in 0..words.len().min(400) {
-            let mut changed = words.clone();
-            changed[place] = u64::MAX;
-            let _ = NodeRecord::read(&changed, &network, index);
-        }
         first.merge(record.counters);
         second.merge(read.counters);
     }
@@ -364,4 +353,63 @@ fn a_record_is_read_as_it_was_written_or_not_at_all() {
         assert!(first.delivered > 0 && first == second, "{first:?} {second:?}");
     }
     assert_eq!((first.lateness, first.transmissions), (second.lateness, second.transmissions));
+}
+
+/// Records of the nodes of a run of 20 ms, each with its node.
+fn records(network: &Network, plan: &Plan) -> Vec<(NodeIndex, NodeRecord)> {
+    let mut together = Together::new(network, plan);
+    together.nodes.iter_mut().for_each(|node| node.counters.receptions = Some(Vec::new()));
+    together.run_until(Instant::ZERO + Duration::from_ms(20));
+    let record = |(number, node): (usize, Node<'_>)| {
+        let (ports, in_flight) = (node.port_observations().collect(), node.in_flight().collect());
+        let record = NodeRecord { ports, in_flight, socket_lost: 3, counters: node.counters };
+        (NodeIndex::at(number), record)
+    };
+    together.nodes.into_iter().enumerate().map(record).collect()
+}
+
+/// Whatever number stands in a record: it is refused, or all that a master makes of it can be made.
+#[test]
+fn a_record_with_any_number_is_refused_or_adds_up() {
+    let network = without_chance(scenario("shaped-line.yaml"));
+    let plan = Plan::new(&network);
+    let records = records(&network, &plan);
+    let simulated = tautwire_workbench::simulate(&network, &mut Options::default());
+    let bounds = tautwire_workbench::bounds_in_run(&network, &simulated);
+    let manifest = Manifest::new("shaped-line", "", None, &[]);
+    let (mut refused, mut taken) = (0, 0);
+    for (place, (node, record)) in records.iter().enumerate() {
+        let words = record.words();
+        let receptions = record.counters.receptions.as_ref().map_or(0, Vec::len);
+        for at in (0..words.len()).filter(|at| *at < 60 || receptions < 20 || at % 23 == 0) {
+            for number in [u64::MAX, u64::MAX / 2, 1 << 62] {
+                // The word itself, and with the one behind it.
+                for end in [at + 1, (at + 2).min(words.len())] {
+                    let mut changed = words.clone();
+                    changed[at..end].fill(number);
+                    let Some(read) = NodeRecord::read(&changed, &network, *node) else {
+                        refused += 1;
+                        continue;
+                    };
+                    taken += 1;
+                    let mut all: Vec<_> = records.iter().map(|(_, record)| record.clone()).collect();
+                    all[place] = read;
+                    let floor = crate::floor::Floor {
+                        clock_read: Duration::ZERO,
+                        timer_lateness: crate::floor::Spread::default(),
+                        round_trip: crate::floor::Spread::default(),
+                        threads: 1,
+                        priority: tautwire_linux::Priority::Ordinary,
+                    };
+                    let lived = crate::run::observed(&network, all, floor, DropReason::Unknown);
+                    let live = &lived.observation;
+                    let summary =
+                        LiveSummary::new(&network, &bounds, &simulated, live, MachineSummary::default());
+                    assert!(summary.faults() < u64::MAX && !summary.table(TableOptions::default()).is_empty());
+                    let _ = RunFolder::new(&manifest, &network, "", None, Some(live));
+                }
+            }
+        }
+    }
+    assert!(refused > 500 && taken > 100, "{refused} refused, {taken} taken");
 }

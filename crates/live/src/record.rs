@@ -96,21 +96,25 @@ impl NodeRecord {
     /// Reads words of a node of this network; none if they are not such.
     #[must_use]
     pub fn read(words: &[u64], network: &Network, node: NodeIndex) -> Option<Self> {
-        let mut from = Reader { words, network };
+        let nodes = network.nodes.len() as u64;
+        let listeners = network.streams.iter().map(|stream| stream.listeners.len() as u64).sum::<u64>();
+        // A table adds the counts of all nodes up for each listener, and frames to copies of them.
+        let room = u64::MAX / 4 / nodes.max(1) / listeners.max(1);
+        let mut from = Reader { words, network, room, octets: u64::MAX / nodes.max(1) };
         let mut counters = Counters::default();
         for map in [&mut counters.created, &mut counters.replicated, &mut counters.consumed] {
             for _ in 0..from.list(2)? {
-                map.insert(from.stream()?, from.next()?);
+                map.insert(from.stream()?, from.count()?);
             }
         }
         for _ in 0..from.list(4)? {
             let (stream, hop) = from.hop()?;
             let reason = *DropReason::ALL.get(usize::try_from(from.next()?).ok()?)?;
-            counters.dropped.insert((stream, hop, reason), from.next()?);
+            counters.dropped.insert((stream, hop, reason), from.count()?);
         }
         for _ in 0..from.list(9)? {
             let at = from.hop()?;
-            let [frames, max] = [from.next()?, from.next()?];
+            let [frames, max] = [from.count()?, from.next()?];
             let mut part = || Some(Duration::from_ps(from.next()?));
             let sums = DelayParts {
                 processing: part()?,
@@ -119,13 +123,16 @@ impl NodeRecord {
                 transmission: part()?,
                 propagation: part()?,
             };
+            let parts = [sums.shaping, sums.queueing, sums.transmission, sums.propagation];
+            let add = |sum: u64, part: &Duration| sum.checked_add(part.as_ps());
+            parts.iter().try_fold(sums.processing.as_ps(), add)?;
             counters.hops.insert(at, HopObservation { frames, sums, max: Duration::from_ps(max) });
         }
-        counters.foreign = from.next()?;
-        counters.transmissions = from.next()?;
-        counters.octets = from.next()?;
+        counters.foreign = from.count()?;
+        counters.transmissions = from.count()?;
+        counters.octets = from.octets()?;
         counters.lateness_max = Duration::from_ps(from.next()?);
-        let socket_lost = from.next()?;
+        let socket_lost = from.count()?;
         for _ in 0..from.list(2)? {
             let (least, count) = (Duration::from_ps(from.next()?), u32::try_from(from.next()?).ok()?);
             counters.lateness.add_equal(least, count);
@@ -143,7 +150,7 @@ impl NodeRecord {
             own.get(listener as usize).filter(|own| **own == node)?;
             // A creation that no instant reaches is none.
             (created <= network.run.duration.as_ps().div_ceil(1000)).then_some(())?;
-            counters.received(network, &message, listener, Instant::from_ps(at));
+            counters.received(network, &message, listener, Instant::from_ps(at))?;
         }
         let count = from.list(2)?;
         let in_flight = (0..count).map(|_| from.hop()).collect::<Option<Vec<_>>>()?;
@@ -172,6 +179,9 @@ impl Words {
 struct Reader<'a> {
     words: &'a [u64],
     network: &'a Network,
+    /// What its counts of frames may still add up to, and those of octets: so little that no sum over the records of a run overflows.
+    room: u64,
+    octets: u64,
 }
 
 impl Reader<'_> {
@@ -179,6 +189,20 @@ impl Reader<'_> {
         let (first, rest) = self.words.split_first()?;
         self.words = rest;
         Some(*first)
+    }
+
+    /// A count of frames.
+    fn count(&mut self) -> Option<u64> {
+        let count = self.next()?;
+        self.room = self.room.checked_sub(count)?;
+        Some(count)
+    }
+
+    /// A count of octets.
+    fn octets(&mut self) -> Option<u64> {
+        let count = self.next()?;
+        self.octets = self.octets.checked_sub(count)?;
+        Some(count)
     }
 
     /// The length of a list of which each entry has so many words: not more than there are.
@@ -200,14 +224,14 @@ impl Reader<'_> {
 
     fn port(&mut self) -> Option<PortObservation> {
         let [frames, octets, busy, scheduler_discarded] =
-            [self.next()?, self.next()?, self.next()?, self.next()?];
+            [self.count()?, self.octets()?, self.next()?, self.count()?];
         let mut classes = [ClassObservation::default(); 8];
         for class in &mut classes {
             *class = ClassObservation {
-                frames: self.next()?,
+                frames: self.count()?,
                 backlog_frames_max: u32::try_from(self.next()?).ok()?,
                 backlog_octets_max: Bytes::new(self.next()?),
-                dropped: self.next()?,
+                dropped: self.count()?,
                 hi_credit_bits: self.next()?.cast_signed(),
                 lo_credit_bits: self.next()?.cast_signed(),
             };

@@ -30,6 +30,17 @@ impl Moments {
         self.sum_squares_ps2 += ps * ps;
     }
 
+    /// Adds one observation, if the sums have room for it; none if they have not.
+    #[inline]
+    #[must_use]
+    pub fn checked_add(&mut self, span: Duration) -> Option<()> {
+        let ps = u128::from(span.as_ps());
+        // It is the first sum to be full: the others count less of each observation, but for those below 2 ps.
+        self.sum_squares_ps2.checked_add(ps * ps)?;
+        self.add(span);
+        Some(())
+    }
+
     /// Adds all that another series holds.
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
@@ -100,8 +111,12 @@ impl Moments {
     pub fn confidence_95(&self) -> Option<Duration> {
         let deviation = u128::from(self.standard_deviation()?.as_ps());
         // (1.96·s)²/n under the root keeps the digits that √n alone would lose.
-        let square = deviation * deviation / u128::from(self.count) * 38_416;
-        Some(Duration::from_ps(u64::try_from(square.isqrt() / 100).unwrap_or(u64::MAX)))
+        let square = deviation * deviation / u128::from(self.count);
+        // Behind 2^56 ps, more than half a day, √n has digits enough.
+        let half = square
+            .checked_mul(38_416)
+            .map_or_else(|| square.isqrt() * 196 / 100, |square| square.isqrt() / 100);
+        Some(Duration::from_ps(u64::try_from(half).unwrap_or(u64::MAX)))
     }
 }
 
@@ -148,5 +163,16 @@ mod tests {
         }
         assert_eq!(m.standard_deviation().map(|s| s.as_ps() / 1_000), Some(218));
         assert_eq!(m.confidence_95().map(|c| c.as_ps() / 10), Some(427));
+    }
+
+    #[test]
+    fn spans_of_half_a_year_have_moments_too() {
+        let mut m = Moments::default();
+        assert_eq!(m.checked_add(Duration::MAX).and_then(|()| m.checked_add(Duration::ZERO)), Some(()));
+        // The square of another has no room, and is left out as a whole.
+        assert_eq!((m.checked_add(Duration::MAX), m.count(), m.sum_ps()), (None, 2, u64::MAX.into()));
+        // s/√2 is half of the span.
+        let half = m.confidence_95().expect("two observations").as_ps();
+        assert!(u64::MAX - half < u64::MAX / 40, "{half}");
     }
 }
