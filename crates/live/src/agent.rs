@@ -44,14 +44,16 @@ pub enum Go {
 
 /// Runs a node. When it is ready, `start` gets words on its interfaces and gives the reading of [`tautwire_linux::monotonic`] at
 /// which the run starts; `watch` says how it goes on, up to the end of the run and behind it. The record is none if either gives up.
+/// It holds at most `receptions_max` frames (see [`crate::RECEPTIONS_MAX`]).
 ///
 /// # Errors
-/// If the description asks for what it does not have, an interface, a right or a rate is missing, the start was missed, or a
-/// system call fails.
+/// If the description asks for what it does not have, an interface, a right or a rate is missing, the start was missed, listeners
+/// received more frames than the record holds, or a system call fails. An interface that goes down is no error.
 pub fn run_node(
     network: &Network,
     node: NodeIndex,
     is_real_time: bool,
+    receptions_max: usize,
     start: impl FnOnce(&[String]) -> Option<u64>,
     mut watch: impl FnMut(Progress) -> Go,
 ) -> Result<Option<(NodeRecord, Priority)>, Cannot> {
@@ -69,7 +71,7 @@ pub fn run_node(
         .collect::<Result<Vec<Interface>, Cannot>>()?;
     let rates = interfaces.iter().map(|interface| interface.rate).collect();
     let mut made = Node::new(network, &plan, node, network.run.seed).on_cables(rates);
-    made.counters.receptions = Some(Vec::new());
+    (made.counters.receptions, made.counters.receptions_max) = (Some(Vec::new()), receptions_max);
     // An interface puts its offloads back when it goes, at the end of this function.
     let sockets = ports
         .iter()
@@ -139,6 +141,8 @@ pub fn gathered(
             }
         }
     }
-    let between = if is_whole { DropReason::SocketBufferFull } else { DropReason::Unknown };
+    // What is sent to an interface that is down is lost on the way, without a word to the sender.
+    let was_down = records.iter().any(|(_, record)| record.was_down());
+    let between = if is_whole && !was_down { DropReason::SocketBufferFull } else { DropReason::Unknown };
     Ok(observed(network, records.into_iter().map(|(_, record)| record).collect(), floor, between))
 }

@@ -57,7 +57,7 @@ fn frames(network: &Network, by_themselves: bool) -> Vec<(Instant, PortIndex, Ve
                     node.settle(now);
                     node.emit(now, |port, frame| {
                         sent.push((now, port, frame.to_vec()));
-                        true
+                        None
                     });
                 }
                 Either::Bridge(bridge) => {

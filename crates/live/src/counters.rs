@@ -58,6 +58,11 @@ pub(crate) struct Counters {
     pub(crate) octets: u64,
     /// What listeners received, each frame with its listener and the instant, if it is to be kept.
     pub(crate) receptions: Option<Vec<(LiveMessage, u32, Instant)>>,
+    /// How many of them at most, and when the first one came for which there was no room.
+    pub(crate) receptions_max: usize,
+    pub(crate) full_at: Option<Instant>,
+    /// Whether an interface was down.
+    pub(crate) was_down: bool,
 }
 
 impl Counters {
@@ -100,7 +105,11 @@ impl Counters {
         now: Instant,
     ) -> Option<()> {
         if let Some(receptions) = &mut self.receptions {
-            receptions.push((*message, listener, now));
+            if receptions.len() < self.receptions_max {
+                receptions.push((*message, listener, now));
+            } else {
+                self.full_at.get_or_insert(now);
+            }
         }
         let stream = &network.streams[message.stream as usize];
         let own = self.listeners.entry((message.stream, listener)).or_insert_with(|| Listener {

@@ -32,7 +32,7 @@ pub use agent::{Go, Progress, gathered, run_node};
 pub use bridge_run::{BridgeSettings, run_bridge};
 pub use bridge_status::{BridgeStatus, ClassStatus, Drops, PortStatus, StreamStatus, TimePort, TimeStatus};
 pub use floor::{Floor, Spread};
-pub use record::NodeRecord;
+pub use record::{NodeRecord, RECEPTIONS_MAX};
 pub use run::{Cannot, LiveRun, Settings, run};
 pub use support::{differences, refusals};
 pub use tautwire_linux::{Priority, monotonic};

@@ -283,8 +283,12 @@ impl<'n> Node<'n> {
         self.counters.dropped(slot.message.stream, hop, reason);
     }
 
-    /// Gives every frame to `send` whose last bit is due; that says whether the interface took it.
-    pub(crate) fn emit(&mut self, now: Instant, mut send: impl FnMut(PortIndex, &[u8]) -> bool) {
+    /// Gives every frame to `send` whose last bit is due; that says why the interface did not take it.
+    pub(crate) fn emit(
+        &mut self,
+        now: Instant,
+        mut send: impl FnMut(PortIndex, &[u8]) -> Option<DropReason>,
+    ) {
         for number in 0..self.plane.ports.len() {
             while let Some((due, place)) = self.plane.leaving(number, now) {
                 let index = self.plane.ports[number].index;
@@ -293,15 +297,22 @@ impl<'n> Node<'n> {
                 let described = &self.network.streams[stream as usize];
                 message::frame(described, &described.hops[hop as usize], &slot.data, &mut self.frame);
                 let octets = self.frame.len() as u64 + 4;
-                let taken = send(index, &self.frame);
+                let not_taken = send(index, &self.frame);
                 self.plane.slab.remove(place);
                 self.counters.late(now.since(due));
                 self.counters.octets += octets;
-                if !taken {
-                    self.counters.dropped(stream, hop, DropReason::InterfaceFull);
+                if let Some(reason) = not_taken {
+                    self.counters.dropped(stream, hop, reason);
                 }
             }
         }
+    }
+
+    /// A port by its node and name, for words about it.
+    pub(crate) fn name_of(&self, port: PortIndex) -> String {
+        let port = &self.network.ports[port.index()];
+        let interface = port.interface.as_ref().map(|name| format!(" on {name}")).unwrap_or_default();
+        format!("port `{}` of `{}`{interface}", port.name, self.network.nodes[port.node.index()].name)
     }
 
     /// When it must be called next: the exact instant of a transmission, or early enough for one.

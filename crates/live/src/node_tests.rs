@@ -55,7 +55,7 @@ impl<'n> Together<'n> {
             node.settle(now);
             node.emit(now, |port, frame| {
                 sent.push((port, frame.to_vec()));
-                true
+                None
             });
         }
         for (port, frame) in sent {
@@ -175,7 +175,7 @@ impl<'n> Taken<'n> {
                 if message.stream == 0 {
                     frames.push((now, frame.to_vec()));
                 }
-                true
+                None
             });
         }
         assert!(talker.is_done());
@@ -196,7 +196,7 @@ impl<'n> Taken<'n> {
         node.settle(now);
         node.emit(now + Duration::from_ms(1), |_, frame| {
             sent.push(frame.to_vec());
-            true
+            None
         });
         (node, sent)
     }
@@ -314,7 +314,7 @@ fn a_late_call_changes_no_decision() {
             node.settle(now);
             node.emit(now, |port, frame| {
                 sent.push((port, frame.to_vec()));
-                true
+                None
             });
             now += step;
         }
@@ -358,7 +358,9 @@ fn a_record_is_read_as_it_was_written_or_not_at_all() {
 /// Records of the nodes of a run of 20 ms, each with its node.
 fn records(network: &Network, plan: &Plan) -> Vec<(NodeIndex, NodeRecord)> {
     let mut together = Together::new(network, plan);
-    together.nodes.iter_mut().for_each(|node| node.counters.receptions = Some(Vec::new()));
+    for node in &mut together.nodes {
+        (node.counters.receptions, node.counters.receptions_max) = (Some(Vec::new()), usize::MAX);
+    }
     together.run_until(Instant::ZERO + Duration::from_ms(20));
     let record = |(number, node): (usize, Node<'_>)| {
         let (ports, in_flight) = (node.port_observations().collect(), node.in_flight().collect());
@@ -368,7 +370,7 @@ fn records(network: &Network, plan: &Plan) -> Vec<(NodeIndex, NodeRecord)> {
     together.nodes.into_iter().enumerate().map(record).collect()
 }
 
-/// Whatever number stands in a record: it is refused, or all that a master makes of it can be made.
+/// Whatever number is in a record: it is refused, or all that a master makes of it can be made.
 #[test]
 fn a_record_with_any_number_is_refused_or_adds_up() {
     let network = without_chance(scenario("shaped-line.yaml"));
@@ -405,7 +407,9 @@ fn a_record_with_any_number_is_refused_or_adds_up() {
                     let live = &lived.observation;
                     let summary =
                         LiveSummary::new(&network, &bounds, &simulated, live, MachineSummary::default());
-                    assert!(summary.faults() < u64::MAX && !summary.table(TableOptions::default()).is_empty());
+                    assert!(
+                        summary.faults() < u64::MAX && !summary.table(TableOptions::default()).is_empty()
+                    );
                     let _ = RunFolder::new(&manifest, &network, "", None, Some(live));
                 }
             }

@@ -12,6 +12,9 @@ use tautwire_wire::LiveMessage;
 use crate::counters::Counters;
 use crate::worker::Station;
 
+/// Most frames that the listeners of a node may receive in a run with a master: its record holds each of them in four words, 1.8 GiB of all.
+pub const RECEPTIONS_MAX: usize = 60_000_000;
+
 /// What a node has.
 #[derive(Clone, Debug)]
 pub struct NodeRecord {
@@ -39,6 +42,12 @@ impl NodeRecord {
         })
     }
 
+    /// Whether an interface of it was down in the run.
+    #[must_use]
+    pub const fn was_down(&self) -> bool {
+        self.counters.was_down
+    }
+
     /// As words.
     #[must_use]
     pub fn words(&self) -> Vec<u64> {
@@ -60,6 +69,7 @@ impl NodeRecord {
             to.all(&[processing, shaping, queueing, transmission, propagation].map(Duration::as_ps));
         }
         to.all(&[own.foreign, own.transmissions, own.octets, own.lateness_max.as_ps(), self.socket_lost]);
+        to.list(usize::from(own.was_down));
         let steps: Vec<_> = own.lateness.steps().collect();
         to.list(steps.len());
         steps.iter().for_each(|(least, _, count)| to.all(&[least.as_ps(), u64::from(*count)]));
@@ -133,6 +143,11 @@ impl NodeRecord {
         counters.octets = from.octets()?;
         counters.lateness_max = Duration::from_ps(from.next()?);
         let socket_lost = from.count()?;
+        counters.was_down = match from.next()? {
+            0 => false,
+            1 => true,
+            _ => return None,
+        };
         for _ in 0..from.list(2)? {
             let (least, count) = (Duration::from_ps(from.next()?), u32::try_from(from.next()?).ok()?);
             counters.lateness.add_equal(least, count);

@@ -5,14 +5,19 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 
 use tautwire_linux::{Clock, FramePort, PacketSocket, Priority, Waiter, prefer};
 use tautwire_model::network::PortIndex;
+use tautwire_sim::DropReason;
 use tautwire_units::{Duration, Instant};
 
+use crate::bridge_run::is_down;
 use crate::node::Node;
 
 /// How long a run goes on behind its end for frames that are on their way.
 const DRAIN_MAX: u64 = 1_000_000_000;
 /// Most octets of frames that are captured at a node.
 const CAPTURE_MAX: usize = 256 << 20;
+/// Most frames that are taken of a port before the other ports and what is due have their turn. A frame is received and handled in less
+/// than 4 us, so a port that is flooded keeps all else waiting for a quarter of a millisecond.
+const TURN_MAX: usize = 64;
 /// Longest wait: then it looks whether the run is over.
 const LOOK: u64 = 5_000_000;
 
@@ -107,8 +112,8 @@ fn go_on(stations: &mut [Station<'_>], turn: Turn, shared: &Shared) -> io::Resul
             for (port, socket) in &station.ports {
                 if waiter.is_ready(place) {
                     let capture = station.capture.as_mut();
-                    let taken =
-                        receive((&mut station.node, capture), turn.clock, *port, socket, &mut buffer)?;
+                    let taken = receive((&mut station.node, capture), turn.clock, *port, socket, &mut buffer)
+                        .map_err(|error| of_port(&station.node, *port, &error))?;
                     shared.between.fetch_sub(taken, Ordering::Relaxed);
                 }
                 place += 1;
@@ -118,22 +123,27 @@ fn go_on(stations: &mut [Station<'_>], turn: Turn, shared: &Shared) -> io::Resul
         let mut is_done = now >= turn.end;
         for Station { node, ports, .. } in &mut *stations {
             node.settle(instant(now));
-            let mut failed = None;
+            let (mut failed, mut was_down) = (None, false);
             node.emit(instant(turn.clock.now()), |port, frame| {
                 let socket = ports.iter().find(|(own, _)| *own == port);
-                match socket.map_or(Ok(false), |(_, socket)| socket.send(frame)) {
-                    Ok(taken) => {
-                        shared.between.fetch_add(i64::from(taken), Ordering::Relaxed);
-                        taken
+                match socket.map_or(Ok(Some(DropReason::InterfaceFull)), |(_, socket)| send(socket, frame)) {
+                    Ok(reason) => {
+                        shared.between.fetch_add(i64::from(reason.is_none()), Ordering::Relaxed);
+                        was_down |= reason == Some(DropReason::LinkDown);
+                        reason
                     }
                     Err(error) => {
-                        failed = Some(error);
-                        false
+                        failed = Some((port, error));
+                        Some(DropReason::InterfaceFull)
                     }
                 }
             });
-            if let Some(error) = failed {
-                return Err(error);
+            node.counters.was_down |= was_down;
+            if let Some((port, error)) = failed {
+                return Err(of_port(node, port, &error));
+            }
+            if let Some(at) = node.counters.full_at {
+                return Err(io::Error::other(too_long(node.counters.receptions_max, at)));
             }
             is_done &= node.is_done();
             next = next.min(node.deadline().map_or(u64::MAX, |at| at.as_ps().div_ceil(1000)));
@@ -156,16 +166,49 @@ fn go_on(stations: &mut [Station<'_>], turn: Turn, shared: &Shared) -> io::Resul
     }
 }
 
-/// Takes all frames of a socket, and gives their number.
+/// A failure with the port at which it was.
+fn of_port(node: &Node<'_>, port: PortIndex, error: &io::Error) -> io::Error {
+    io::Error::other(format!("{}: {error}", node.name_of(port)))
+}
+
+/// That a record has no room for what came at this instant; what fits, in whole milliseconds, rounded down.
+fn too_long(most: usize, at: Instant) -> String {
+    let fits = Duration::from_ms(at.since(Instant::ZERO).as_ps() / 1_000_000_000);
+    format!(
+        "its listeners received more than {most} frames, which a record does not hold: a run of {fits} fits"
+    )
+}
+
+/// Sends a frame; the reason why the interface did not take it.
+fn send(socket: &impl FramePort, frame: &[u8]) -> io::Result<Option<DropReason>> {
+    match socket.send(frame) {
+        Ok(true) => Ok(None),
+        Ok(false) => Ok(Some(DropReason::InterfaceFull)),
+        Err(error) if is_down(&error) => Ok(Some(DropReason::LinkDown)),
+        Err(error) => Err(error),
+    }
+}
+
+/// Takes frames of a socket, at most as many as have their turn, and gives their number.
 fn receive(
     (node, mut capture): (&mut Node<'_>, Option<&mut Capture>),
     clock: Clock,
     port: PortIndex,
-    socket: &PacketSocket,
+    socket: &impl FramePort,
     buffer: &mut [u8],
 ) -> io::Result<i64> {
     let mut taken = 0;
-    while let Some(received) = socket.receive(buffer)? {
+    for _ in 0..TURN_MAX {
+        let received = match socket.receive(buffer) {
+            Ok(Some(received)) => received,
+            Ok(None) => break,
+            // It goes on when the interface is up again.
+            Err(error) if is_down(&error) => {
+                node.counters.was_down = true;
+                break;
+            }
+            Err(error) => return Err(error),
+        };
         let stamp = received.stamp.map_or_else(|| clock.now(), |stamp| clock.of_stamp(stamp));
         node.receive(instant(stamp), port, received.octets);
         if let Some(capture) = &mut capture {
@@ -174,4 +217,88 @@ fn receive(
         taken += 1;
     }
     Ok(taken)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use tautwire_linux::Received;
+    use tautwire_model::network::NodeIndex;
+
+    use super::*;
+    use crate::plan::Plan;
+
+    /// A port that is flooded, or fails with this error of the kernel.
+    struct Flooded {
+        left: Cell<u32>,
+        error: Option<i32>,
+    }
+
+    impl Flooded {
+        fn fails(&self) -> io::Result<()> {
+            self.error.map_or(Ok(()), |error| Err(io::Error::from_raw_os_error(error)))
+        }
+    }
+
+    impl FramePort for Flooded {
+        fn receive<'b>(&self, buffer: &'b mut [u8]) -> io::Result<Option<Received<'b>>> {
+            self.fails()?;
+            let left = self.left.get().checked_sub(1);
+            self.left.set(left.unwrap_or(0));
+            Ok(left.map(|_| Received { octets: &buffer[..60], stamp: None }))
+        }
+
+        fn send(&self, _: &[u8]) -> io::Result<bool> {
+            self.fails().map(|()| true)
+        }
+
+        fn lost(&self) -> io::Result<u64> {
+            Ok(0)
+        }
+
+        fn descriptor(&self) -> std::os::fd::RawFd {
+            -1
+        }
+    }
+
+    const TWO: &str = "\
+name: two
+nodes: {a: {type: end-station}, x: {type: end-station}}
+links: [{between: [a, x], rate: 100 Mbit/s}]
+streams: [{name: one, talker: a, listeners: x, payload: 100 B, traffic: {type: periodic, interval: 1 ms}}]
+run: {duration: 1 ms}
+";
+
+    #[test]
+    fn a_flooded_port_leaves_others_their_turn_and_one_that_is_down_its_node() {
+        let loaded = tautwire_workbench::load_text("two.yaml", TWO);
+        let network = loaded.network.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+        let plan = Plan::new(&network);
+        let mut node = Node::new(&network, &plan, NodeIndex(0), 1);
+        let (port, mut buffer) = (PortIndex(0), vec![0; 2048]);
+        let mut taken = |node: &mut Node<'_>, socket: &Flooded| {
+            receive((node, None), Clock::starting_in(0), port, socket, &mut buffer)
+        };
+        let flooded = Flooded { left: Cell::new(100), error: None };
+        for expected in [TURN_MAX as i64, 100 - TURN_MAX as i64, 0] {
+            assert_eq!(taken(&mut node, &flooded).expect("it is up"), expected);
+        }
+        assert_eq!((node.counters.foreign, node.counters.was_down), (100, false));
+        assert_eq!(send(&flooded, &[0; 60]).expect("it is up"), None);
+        // Down, gone, and without an address.
+        for error in [100, 19, 6] {
+            let down = Flooded { left: Cell::new(100), error: Some(error) };
+            node.counters.was_down = false;
+            assert_eq!(taken(&mut node, &down).expect("it goes on"), 0, "{error}");
+            assert!(node.counters.was_down, "{error}");
+            assert_eq!(send(&down, &[0; 60]).expect("it goes on"), Some(DropReason::LinkDown), "{error}");
+        }
+        // No memory for a frame ends the run, and says where.
+        let failed = Flooded { left: Cell::new(100), error: Some(12) };
+        let error = taken(&mut node, &failed).expect_err("it fails");
+        let text = of_port(&node, port, &error).to_string();
+        assert!(text.starts_with("port `p1` of `a`: ") && text.contains("os error 12"), "{text}");
+        assert!(send(&failed, &[0; 60]).is_err());
+    }
 }

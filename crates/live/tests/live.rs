@@ -6,8 +6,14 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use tautwire_live::{Cannot, LiveRun, Settings, refusals, run};
+use tautwire_linux::{End, Namespace, add_pair};
+use tautwire_live::{
+    Cannot, Go, LiveRun, NodeRecord, Priority, RECEPTIONS_MAX, Settings, gathered, monotonic, refusals, run,
+    run_node,
+};
 use tautwire_model::Network;
+use tautwire_model::network::NodeIndex;
+use tautwire_sim::DropReason;
 use tautwire_units::Duration;
 use tautwire_workbench::PcapngWriter;
 use tautwire_workbench::captures::{CaptureFile, Captures, analyse};
@@ -150,4 +156,113 @@ fn what_is_not_run_live_is_named() {
         panic!("it has gPTP");
     };
     assert!(reasons.iter().any(|reason| reason.contains("gPTP")), "{reasons:?}");
+}
+
+/// A talker and a listener, each in a namespace, and what is between them by interfaces of the name of the node.
+const TWO: &str = "\
+name: two
+defaults: {rate: 100 Mbit/s}
+nodes:
+  a: {type: end-station, ports: {p1: {interface: a}}}
+  x: {type: end-station, ports: {p1: {interface: x}}}
+links: [{between: [a, x]}]
+streams:
+  - {name: one, talker: a, listeners: x, payload: 100 B, traffic: {type: periodic, interval: 1 ms}}
+run: {duration: 400 ms}
+";
+
+type Ran = Result<Option<(NodeRecord, Priority)>, Cannot>;
+
+/// Runs both nodes as agents do, in half a second; `meanwhile` gets their namespaces when they are about to start. None where
+/// namespaces cannot be made, which is said aloud.
+fn by_agents(network: &Network, most: usize, meanwhile: impl FnOnce(&[Namespace; 2])) -> Option<[Ran; 2]> {
+    if let Some(why) = tautwire_linux::why_no_namespaces() {
+        std::io::stderr().write_all(format!("SKIPPED: {why}\n").as_bytes()).unwrap();
+        return None;
+    }
+    let within = [Namespace::new().unwrap(), Namespace::new().unwrap()];
+    let end = |number: usize, name: &str| End {
+        namespace: &within[number],
+        name: name.to_owned(),
+        address: [2, 0xaa, 0, 0, 0, number as u8],
+        mtu: 1504,
+    };
+    add_pair(&end(0, "a"), &end(1, "x")).unwrap();
+    let start = std::sync::OnceLock::new();
+    std::thread::scope(|scope| {
+        let ran = [0, 1].map(|number| {
+            let (within, start) = (&within[number], &start);
+            scope.spawn(move || {
+                let node = NodeIndex::at(number);
+                let starts = |_: &[String]| Some(*start.get_or_init(|| monotonic() + 1_000_000_000));
+                let over = |_| {
+                    if monotonic() < start.get().unwrap() + 500_000_000 { Go::On } else { Go::Finish }
+                };
+                let mut ran = None;
+                within
+                    .inside(|| {
+                        ran = Some(run_node(network, node, false, most, starts, over));
+                        Ok(())
+                    })
+                    .unwrap();
+                ran.unwrap()
+            })
+        });
+        while start.get().is_none_or(|start| monotonic() < *start) {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        meanwhile(&within);
+        Some(ran.map(|thread| thread.join().unwrap()))
+    })
+}
+
+#[test]
+fn a_run_that_a_record_does_not_hold_ends_with_what_fits() {
+    let network = network(TWO);
+    let Some([talker, listener]) = by_agents(&network, 40, |_| {}) else { return };
+    assert!(talker.unwrap().is_some());
+    let Err(Cannot::Machine(why)) = listener else { panic!("{listener:?}") };
+    let (words, fits) = why.rsplit_once(": a run of ").unwrap();
+    assert_eq!(words, "its listeners received more than 40 frames, which a record does not hold");
+    // The 41st frame is created at 40 ms.
+    let fits = fits.strip_suffix(" ms fits").unwrap().parse::<u64>().unwrap();
+    assert!((40..400).contains(&fits), "{why}");
+}
+
+/// A node goes on when its interface does, and what it could not send has a reason.
+#[test]
+fn an_interface_that_goes_down_ends_no_run() {
+    let network = network(TWO);
+    let set = |within: &Namespace, state: &str| {
+        within.inside(|| std::process::Command::new("ip").args(["link", "set", "dev", "a", state]).status())
+    };
+    let mut has_ip = true;
+    let ran = by_agents(&network, RECEPTIONS_MAX, |[talker, _]| {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        has_ip = set(talker, "down").is_ok_and(|status| status.success());
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        has_ip &= set(talker, "up").is_ok_and(|status| status.success());
+    });
+    let Some(ran) = ran else { return };
+    let records: Vec<_> = ran
+        .into_iter()
+        .enumerate()
+        .map(|(number, ran)| (NodeIndex::at(number), ran.unwrap().unwrap().0))
+        .collect();
+    if !has_ip {
+        std::io::stderr().write_all(b"SKIPPED: there is no command ip\n").unwrap();
+        return;
+    }
+    assert!(records[0].1.was_down());
+    let live = gathered(&network, records, Priority::Ordinary).unwrap();
+    let seen = &live.observation.streams[0];
+    let lost = |reason: DropReason| {
+        seen.dropped.iter().find(|(own, _)| *own == reason).map_or(0, |(_, count)| *count)
+    };
+    // Some left before the interface was down and are lost behind it: nobody knows why.
+    assert!(lost(DropReason::LinkDown) >= 20, "{:?}", seen.dropped);
+    assert_eq!(lost(DropReason::LinkDown) + lost(DropReason::Unknown) + seen.delivered, 401);
+    // It carries frames again.
+    let last = seen.listeners[0].delivered;
+    assert!(last > 120, "{last}");
 }

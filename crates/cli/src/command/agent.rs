@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde_json::{Value, json};
-use tautwire_live::{Cannot, Go, Priority, Progress, run_node};
+use tautwire_live::{Cannot, Go, Priority, Progress, RECEPTIONS_MAX, run_node};
 use tautwire_workbench::network::NodeIndex;
 
 use super::admit_socket::bind;
@@ -120,7 +120,8 @@ fn serve(client: UnixStream, arguments: &Agent, stop: &AtomicBool) -> io::Result
             _ => Go::On,
         }
     };
-    let ended = run_node(&network, NodeIndex::at(node), !arguments.ordinary_priority, start, watch);
+    let is_real_time = !arguments.ordinary_priority;
+    let ended = run_node(&network, NodeIndex::at(node), is_real_time, RECEPTIONS_MAX, start, watch);
     let mut side = side.into_inner();
     match ended {
         Ok(Some((record, priority))) => {
