@@ -50,6 +50,27 @@ pub(crate) fn counted(diagnostics: &[Diagnostic]) -> String {
     if text.is_empty() { "no faults".to_owned() } else { text }
 }
 
+/// The errors, each as one line with its place and the remedy.
+#[cfg(target_os = "linux")]
+pub(crate) fn lines(loaded: &Loaded) -> Vec<String> {
+    let errors = loaded.diagnostics.iter().filter(|fault| fault.severity == Severity::Error);
+    errors
+        .map(|fault| {
+            let mut text = String::new();
+            if let Some(source) = loaded.sources.get(fault.source) {
+                let offset = fault.labels.first().map_or(0, |label| label.span.start);
+                let (line, column) = source.line_and_column(offset);
+                write!(text, "{}:{line}:{column}: ", source.name).expect("writing to a String does not fail");
+            }
+            text.push_str(&fault.message);
+            if let Some(help) = &fault.help {
+                write!(text, "; {help}").expect("writing to a String does not fail");
+            }
+            text
+        })
+        .collect()
+}
+
 /// All faults for programs: an array in order of place, lines and columns from 1.
 pub(crate) fn json(loaded: &Loaded) -> Value {
     loaded.diagnostics.iter().map(|diagnostic| one_as_json(loaded, diagnostic)).collect()

@@ -52,7 +52,8 @@ impl NodeRecord {
     #[must_use]
     pub fn words(&self) -> Vec<u64> {
         let own = &self.counters;
-        let mut to = Words(Vec::new());
+        let kept = own.receptions.as_ref().map_or(0, Vec::len);
+        let mut to = Words(Vec::with_capacity(kept * 4 + 1024));
         for map in [&own.created, &own.replicated, &own.consumed] {
             to.list(map.len());
             map.iter().for_each(|(stream, count)| to.all(&[u64::from(*stream), *count]));

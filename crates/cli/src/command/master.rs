@@ -7,14 +7,14 @@ use std::thread;
 use std::time::{Duration as Span, Instant};
 
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 use tautwire_live::{NodeRecord, Priority, gathered, monotonic, refusals};
 use tautwire_workbench::network::NodeIndex;
 use tautwire_workbench::{Duration, Network, RunFolderWriter, Scenario};
 
 use super::live::{cannot, conclude};
 use super::run::{not_written, with_length};
-use super::test_channel::{CHANNEL, Message, Side};
+use super::test_channel::{CHANNEL, Message, Side, shown};
 use super::{message, remark, scenario};
 use crate::args::{Input, duration};
 use crate::exit::Exit;
@@ -34,7 +34,7 @@ of the description that is not run live, 3 failure: an agent does not answer, or
 
 /// How long an agent may take until it is ready.
 const READY: Span = Span::from_secs(30);
-/// How long it may be silent in the run.
+/// How long it may be silent in the run and behind it.
 const SILENCE: Span = Span::from_secs(10);
 /// How long before its start all know it.
 const AHEAD: u64 = 1_000_000_000;
@@ -80,8 +80,14 @@ pub(super) fn run(arguments: &Master) -> Result<Exit, Exit> {
     agents.run()?;
     let (records, priority) = agents.records(network)?;
     drop(agents);
-    let lived = gathered(network, records, priority).map_err(|error| cannot(&error))?;
     let mut differences = tautwire_live::differences(network);
+    for (node, _) in records.iter().filter(|(_, record)| record.was_down()) {
+        let name = &network.nodes[node.index()].name;
+        differences.push(format!(
+            "an interface of `{name}` was down for a time; what was lost behind it has no reason"
+        ));
+    }
+    let lived = gathered(network, records, priority).map_err(|error| cannot(&error))?;
     let others = network.nodes.iter().enumerate().filter(|(node, _)| !nodes.contains(&NodeIndex::at(*node)));
     let others: Vec<String> = others.map(|(_, node)| format!("`{}`", node.name)).collect();
     if !others.is_empty() {
@@ -128,7 +134,7 @@ struct Agent {
     /// Its last two reports: whether it is done, and frames sent less those received.
     reports: [Option<(bool, i64)>; 2],
     last: Instant,
-    result: Option<Message>,
+    result: Option<(Value, Vec<u64>)>,
 }
 
 /// The agents of a run.
@@ -160,6 +166,7 @@ impl Agents {
             let run = json!({
                 "channel": CHANNEL,
                 "name": network.name,
+                "file": scenario.file,
                 "node": name,
                 "text": scenario.text,
                 "seed": network.run.seed,
@@ -186,17 +193,22 @@ impl Agents {
         if let Ok((number, said)) = self.said.recv_timeout(Span::from_millis(20)) {
             let agent = &mut self.all[number];
             agent.last = Instant::now();
-            let Some((line, words)) = said else {
+            let Some(said) = said else {
                 if agent.result.is_some() {
                     return Ok(());
                 }
                 message(&format!("the agent of `{}` has gone: the run is given up", agent.name));
                 return Err(Exit::Failure);
             };
+            let not_understood = |why: &str| {
+                message(&format!("`{}`: what it says is not understood{why}", agent.name));
+                Exit::Failure
+            };
+            let (line, words) = said.map_err(|why| not_understood(&format!(": {why}")))?;
             if let Some(ready) = line["ready"].as_array() {
                 agent.is_ready = true;
                 ready.iter().filter_map(|word| word.as_str()).for_each(|word| {
-                    remark(&format!("`{}`: {word}", agent.name));
+                    remark(&format!("`{}`: {}", agent.name, shown(word)));
                 });
             } else if line["progress"].is_object() {
                 let progress = &line["progress"];
@@ -206,22 +218,38 @@ impl Agents {
                 agent.result = Some((line, words));
             } else {
                 let refused = &line["refused"];
-                for reason in refused["reasons"].as_array().into_iter().flatten() {
-                    message(&format!("`{}`: {}", agent.name, reason.as_str().unwrap_or_default()));
+                let reasons: Vec<&str> = refused["reasons"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .filter_map(|one| one.as_str())
+                    .collect();
+                if reasons.is_empty() {
+                    return Err(not_understood(""));
+                }
+                for reason in reasons {
+                    message(&format!("`{}`: {}", agent.name, shown(reason)));
                 }
                 return Err(if refused["is_input"] == true { Exit::WrongInput } else { Exit::Failure });
             }
         }
-        match self.all.iter().find(|agent| agent.result.is_none() && agent.last.elapsed() > silence) {
+        let is_silent = |agent: &&Agent| {
+            agent.result.is_none() && agent.last.elapsed() > silence && agent.side.silence() > silence
+        };
+        match self.all.iter().find(is_silent) {
             Some(agent) => {
-                message(&format!("the agent of `{}` does not answer: the run is given up", agent.name));
+                let silence = silence.as_secs();
+                message(&format!(
+                    "the agent of `{}` has said nothing for {silence} s: the run is given up",
+                    agent.name
+                ));
                 Err(Exit::Failure)
             }
             None => Ok(()),
         }
     }
 
-    fn say(&mut self, key: &str, value: &serde_json::Value) -> Result<(), Exit> {
+    fn say(&mut self, key: &str, value: &Value) -> Result<(), Exit> {
         for agent in &mut self.all {
             agent.side.say(key, value.clone()).map_err(|error| {
                 message(&format!("the agent of `{}` has gone: {error}", agent.name));
@@ -258,14 +286,14 @@ impl Agents {
             let [before, last] = agent.reports;
             last.is_some_and(|(is_done, _)| is_done) && before == last
         };
-        let between = |agent: &Agent| agent.reports[1].map_or(0, |(_, between)| between);
-        self.all.iter().all(is_still) && self.all.iter().map(between).sum::<i64>() == 0
+        let between = |agent: &Agent| agent.reports[1].map_or(0, |(_, between)| i128::from(between));
+        self.all.iter().all(is_still) && self.all.iter().map(between).sum::<i128>() == 0
     }
 
     /// The records of all, and the least priority.
     fn records(&mut self, network: &Network) -> Result<(Vec<(NodeIndex, NodeRecord)>, Priority), Exit> {
         while !self.all.iter().all(|agent| agent.result.is_some()) {
-            self.look(READY)?;
+            self.look(SILENCE)?;
         }
         let mut priority = Priority::RealTime;
         let mut records = Vec::new();

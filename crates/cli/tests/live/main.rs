@@ -5,6 +5,7 @@
 
 mod agents;
 mod bridge;
+mod channel;
 #[path = "../common/mod.rs"]
 mod common;
 mod gptp;
