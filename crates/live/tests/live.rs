@@ -174,8 +174,7 @@ run: {duration: 400 ms}
 type Ran = Result<Option<(NodeRecord, Priority)>, Cannot>;
 
 /// Runs both nodes as agents do, and a tenth of a second longer; `meanwhile` gets their namespaces when they are about to
-/// start. None where
-/// namespaces cannot be made, which is said aloud.
+/// start. None where namespaces cannot be made, which is said aloud.
 fn by_agents(network: &Network, most: usize, meanwhile: impl FnOnce(&[Namespace; 2])) -> Option<[Ran; 2]> {
     if let Some(why) = tautwire_linux::why_no_namespaces() {
         std::io::stderr().write_all(format!("SKIPPED: {why}\n").as_bytes()).unwrap();
