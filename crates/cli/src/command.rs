@@ -17,6 +17,7 @@ mod bridge_status;
 mod check;
 mod completions;
 mod diff;
+mod export;
 #[cfg(target_os = "linux")]
 mod live;
 #[cfg(target_os = "linux")]
@@ -103,6 +104,9 @@ pub(crate) enum Command {
     /// Show what differs between two results or two descriptions
     #[command(after_help = diff::HELP)]
     Diff(diff::Diff),
+    /// Write the network in the form of another tool
+    #[command(after_help = export::HELP)]
+    Export(export::Export),
     /// Run many tasks over parameters and seeds, and go on where they were stopped
     #[command(after_help = study::HELP)]
     Study(study::Study),
@@ -137,6 +141,7 @@ pub(crate) fn run(command: &Command) -> Exit {
         Command::Tune(arguments) => tune::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Diff(arguments) => diff::run(arguments),
+        Command::Export(arguments) => export::run(arguments),
         Command::Study(arguments) => study::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),

@@ -604,3 +604,20 @@ fn stdin_cannot_be_watched() {
     let ended = tautwire(&folder("watch-stdin"), &["check", "-", "--watch"]);
     assert_eq!((ended.code, &*ended.stderr), (2, "tautwire: --watch needs a file: stdin does not change\n"));
 }
+
+#[test]
+fn a_network_is_written_in_other_forms_and_what_they_lack_is_listed() {
+    let folder = folder("export");
+    small(&folder, "500 us");
+    let ended = tautwire(&folder, &["export", "tc", "small.yaml"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stdout.starts_with("#!/bin/sh\n") && ended.stdout.contains("\n'bridge')\n  tc qdisc"));
+    assert_eq!(ended.stderr, "tautwire: not in tc: VLAN 1: its members are set up by `bridge vlan`\n");
+    let ended = tautwire(&folder, &["export", "dot", "small.yaml", "--to", "small.dot", "--quiet"]);
+    assert_eq!((ended.code, &*ended.stdout, &*ended.stderr), (0, "", ""));
+    let text = fs::read_to_string(folder.join("small.dot")).unwrap();
+    assert!(text.contains("\"sensor\" -- \"bridge\""), "{text}");
+    let ended = tautwire(&folder, &["export", "graphml", "small.yaml", "--to", "nowhere/small.graphml"]);
+    assert_eq!(ended.code, 3, "{}", ended.stderr);
+    assert_eq!(tautwire(&folder, &["export", "svg", "small.yaml"]).code, 2);
+}

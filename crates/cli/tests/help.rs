@@ -23,6 +23,7 @@ fn every_help_is_as_agreed() {
         "tune",
         "report",
         "diff",
+        "export",
         "study",
         "schema",
         "completions",

@@ -15,7 +15,7 @@ const SKIPPED: [&str; 5] = ["target", "node_modules", "runs", "__pycache__", "di
 /// core, below sim and report; synthesis above model, below workbench; captures above sim, below report; mechanisms above sim, below
 /// workbench; live above sim and
 /// linux, below cli. A crate may use any crate that its arrows reach.
-const ARROWS: [(&str, &[&str]); 17] = [
+const ARROWS: [(&str, &[&str]); 18] = [
     ("units", &[]),
     ("program", &[]),
     ("wire", &["units"]),
@@ -29,6 +29,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("linux", &[]),
     ("live", &["units", "wire", "core", "model", "observe", "sim", "linux"]),
     ("captures", &["units", "wire", "core", "model", "observe", "sim"]),
+    ("exchange", &["units", "wire", "core", "model"]),
     ("report", &["units", "wire", "core", "model", "observe", "analysis", "sim", "captures"]),
     ("admission", &["units", "wire", "core", "model", "observe", "analysis", "sim", "captures", "report"]),
     (
@@ -43,6 +44,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
             "sim",
             "synthesis",
             "captures",
+            "exchange",
             "report",
             "admission",
         ],
@@ -59,6 +61,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
             "sim",
             "synthesis",
             "captures",
+            "exchange",
             "report",
             "admission",
             "workbench",

@@ -59,6 +59,10 @@ pub use tautwire_analysis::{
 };
 pub use tautwire_model::network::{self, StreamIndex};
 pub use tautwire_model::settings::with_value;
+/// Networks in the forms of other tools.
+pub mod exchange {
+    pub use tautwire_exchange::{EXPORTS, Export, Written, export};
+}
 /// Captures of a real network.
 pub mod captures {
     pub use tautwire_captures::{

@@ -1,0 +1,41 @@
+//! Networks: scenarios, and drawn ones of every kind.
+
+use std::path::Path;
+
+use tautwire_exchange::Written;
+use tautwire_generate::{KINDS, seeds};
+use tautwire_workbench::Network;
+
+/// All scenarios, and networks of every kind by some seeds, with their names.
+pub(crate) fn networks(count: u64) -> Vec<(String, Network)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|ending| ending == "yaml"));
+    files.sort();
+    let mut found: Vec<(String, Network)> = Vec::new();
+    for file in files {
+        // A scenario that is to be scheduled may have faults that a schedule mends.
+        let loaded = tautwire_workbench::load(&file).unwrap();
+        found.extend(loaded.network.map(|network| (file.display().to_string(), network)));
+    }
+    assert!(found.len() > 50);
+    for seed in seeds(count) {
+        for (kind, draw) in KINDS {
+            let text = draw(seed);
+            let loaded = tautwire_workbench::load_text(kind, &text);
+            found.extend(loaded.network.map(|network| (format!("{kind} {seed}"), network)));
+        }
+    }
+    found
+}
+
+/// A network in a form.
+pub(crate) fn written(form: &str, network: &Network) -> Written {
+    (tautwire_exchange::export(form).unwrap().write)(network)
+}
+
+/// The network of a description.
+pub(crate) fn network(text: &str) -> Network {
+    let loaded = tautwire_workbench::load_text("net.yaml", text);
+    loaded.network.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
+}

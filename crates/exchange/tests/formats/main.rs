@@ -1,0 +1,9 @@
+//! Forms of other tools hold what the network has.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+mod common;
+mod tc;
+#[cfg(target_os = "linux")]
+mod tc_accepts;
+mod topologies;
