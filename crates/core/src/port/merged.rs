@@ -97,7 +97,9 @@ impl<F: QueuedFrame> EgressPort<F> {
             None
         } else if held {
             Some(until)
-        } else if let Some(selection) = is_interrupted.then(|| self.resume(gated, merge, now)).flatten() {
+        } else if let Some(selection) =
+            is_interrupted.then(|| self.resume(gated, merge, (now, until))).flatten()
+        {
             return selection;
         } else {
             match self.select_of(gated, preemptable, now) {
@@ -114,15 +116,22 @@ impl<F: QueuedFrame> EgressPort<F> {
         wake.map_or(Selection::Idle, Selection::Wait)
     }
 
-    /// The interrupted frame goes on.
-    fn resume(&mut self, gated: &mut Gated<F>, merge: &mut Merge<F>, now: Instant) -> Option<Selection<F>> {
+    /// The interrupted frame goes on, at `now`. Its MAC holds from `hold` on: what is cut by then is not on the line when the gate shuts.
+    fn resume(
+        &mut self,
+        gated: &mut Gated<F>,
+        merge: &mut Merge<F>,
+        (now, hold): (Instant, Instant),
+    ) -> Option<Selection<F>> {
         let (frame, octets) = merge.resume(now, self.octet_time)?;
         let class = frame.class().index();
         let wire = self.wire_time(octets);
         self.busy_until = now.saturating_add(wire);
         self.busy += wire;
         let end = now.saturating_add(self.wire_time(octets - GAP));
-        let is_shut = !gated.gates.is_open(class) || gated.gates.close_by(class, end) < end;
+        let close = gated.gates.close_by(class, end);
+        let uncut = self.wire_time(merge.config().add_frag_size.blocking(u32::MAX));
+        let is_shut = !gated.gates.is_open(class) || close < end && close < hold.saturating_add(uncut);
         gated.counters[class].transmission_overrun += u64::from(merge.overruns(is_shut));
         Some(Selection::Transmit { frame, held: Duration::ZERO })
     }

@@ -251,6 +251,23 @@ fn a_hold_cuts_before_its_window_and_a_release_lets_go_on() {
 }
 
 #[test]
+fn a_rest_overruns_unless_a_hold_cuts_it_before_the_close() {
+    let overruns = |operation, advance: u64| {
+        let mut config = config(0);
+        config.gates = Some(gated(&[(RELEASE, 0xff, 2_000), (operation, 0xf0, 1_000)]));
+        let advances = HoldAdvances { hold: Duration::from_ns(advance * OCTET), release: Duration::ZERO };
+        config.preemption.as_mut().expect("it preempts").advances = advances;
+        let mut port = EgressPort::new(config);
+        // It fits up to 1938, and is cut for 108 octets.
+        let sent = run(&mut port, &[(400 * OCTET, LONG), (500 * OCTET, SHORT)]);
+        (octets(&sent).len(), port.gate_counters(LONG.class()).transmission_overrun)
+    };
+    assert_eq!(overruns(PLAIN, 143), (3, 1));
+    assert_eq!(overruns(HOLD, 143), (4, 0), "it is cut again, and goes on when its gate is open");
+    assert_eq!(overruns(HOLD, 0), (3, 1), "it is not cut any more");
+}
+
+#[test]
 fn an_express_frame_cuts_when_its_gate_opens_and_not_where_it_does_not_fit() {
     let mut config = config(0);
     config.gates = Some(gated(&[(PLAIN, 0x0f, 500), (PLAIN, 0x8f, 200), (PLAIN, 0x0f, 5_000)]));

@@ -2,11 +2,15 @@
 //! together with it.
 
 use tautwire_core::TrafficClass;
-use tautwire_core::gates::Operation;
+use tautwire_core::gates::GateParameters;
+use tautwire_core::preemption::{CUT_OVERHEAD, HEAD};
+use tautwire_units::{Bytes, Duration};
 
 use super::PortPreemption;
+use super::overrun::{Cause, Pushing};
+use crate::frame::frame_length;
 use crate::gates::check::schedule_of_all;
-use crate::network::{Hop, NodeKind, Port, PortIndex, StagePosition, Stream, Switching};
+use crate::network::{Hop, NodeKind, Port, PortIndex, StagePosition, Stream, Switching, TimelineAction};
 use crate::preemption::codes;
 use crate::resolve::Resolved;
 use crate::text::faults::Faults;
@@ -30,7 +34,7 @@ pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
             reported.push(place);
         }
         port.other_end(faults);
-        if is_new && port.unheld(faults) {
+        if port.overruns(faults, is_new) {
             reported.push(place);
         }
     }
@@ -120,56 +124,87 @@ impl Preempting<'_, '_, '_> {
         self.refuse(faults, true, message, help)
     }
 
-    /// Gates that shut behind preemptable frames which express ones may have cut: what is left goes on behind the close unless the MAC holds it.
-    fn unheld(&self, faults: &mut Faults) -> bool {
+    /// Gates that shut before what is left of preemptable frames is out, by the list at the start and by those of changes.
+    fn overruns(&self, faults: &mut Faults, is_new: bool) -> bool {
         let Some(gates) = &self.port.gates else { return false };
         // Cyclic queuing makes lists of its own.
         let cyclic = self.of.mechanisms.cyclic.as_ref();
         if cyclic.is_some_and(|cyclic| cyclic.bridges.contains(&self.port.node)) {
             return false;
         }
-        let streams = || {
-            let all = self.of.streams.list.iter().map(|draft| &draft.stream);
-            all.chain(&self.of.streams.protocol)
-        };
-        let at_port = |class: TrafficClass| {
-            streams()
-                .any(|stream| stream.hops.iter().any(|hop| (hop.port, hop.class) == (self.number, class)))
-        };
-        let used = TrafficClass::all()
-            .filter(|class| at_port(*class))
-            .fold(0, |all, class| all | 1 << class.number());
-        let preemptable = self.port.preemptable_classes();
-        let list = &gates.parameters.control_list;
-        // The MAC holds when the list begins if it does at its end.
-        let last =
-            list.iter().rev().map(|entry| entry.operation).find(|one| *one != Operation::SetGateStates);
-        let mut held = last == Some(Operation::SetAndHoldMac);
-        let closes = list.iter().zip(list.iter().cycle().skip(1)).find(|(entry, next)| {
-            match entry.operation {
-                Operation::SetAndHoldMac => held = true,
-                Operation::SetAndReleaseMac => held = false,
-                Operation::SetGateStates => {}
+        let found = is_new && self.overrun(&gates.parameters, self.place, faults);
+        for event in &self.of.events {
+            if let TimelineAction::ChangeGates(port, parameters) = &event.timeline.action
+                && *port == self.number
+            {
+                self.overrun(parameters, event.place, faults);
             }
-            let holds = match next.operation {
-                Operation::SetAndHoldMac => true,
-                Operation::SetAndReleaseMac => false,
-                Operation::SetGateStates => held,
-            };
-            let shut = entry.gate_states & !next.gate_states & preemptable & used;
-            let express = entry.gate_states & !preemptable & used;
-            shut != 0 && express != 0 && !held && !holds
-        });
-        let Some((entry, next)) = closes else { return false };
-        let lowest = |classes: u8| classes.trailing_zeros();
-        let message = format!(
-            "class {} of {} may cut frames of class {} before the gate of these shuts, and what is left of them goes on behind that",
-            lowest(entry.gate_states & !preemptable & used),
-            self.name(),
-            lowest(entry.gate_states & !next.gate_states & preemptable & used)
-        );
-        let help = "let the entry that shuts the gate be `set-and-hold-mac`, and one behind it `set-and-release-mac`";
-        faults.warning(codes::PREEMPTION_OVERRUN, self.place, message, help);
+        }
+        found
+    }
+
+    /// Whether what is left of frames goes on behind the close of a gate in a list.
+    fn overrun(&self, parameters: &GateParameters, place: Place, faults: &mut Faults) -> bool {
+        let Some(links) = self.port.links else { return false };
+        let rate = self.of.topology.links[links.egress.index()].rate;
+        let time = |octets: u64| rate.duration_ceil(Bytes::new(octets).bits());
+        let uncut = time(self.stated.add_frag_size.blocking(u32::MAX));
+        let (mut frames, preemptable, mut long) = ([None; 8], self.port.preemptable_classes(), 0);
+        let streams = self.of.streams.list.iter().map(|draft| &draft.stream).chain(&self.of.streams.protocol);
+        for stream in streams {
+            for hop in stream.hops.iter().filter(|hop| hop.port == self.number) {
+                let octets = frame_length(stream.payload_max, hop.tagged).get();
+                let is_long = octets >= u64::from(self.stated.add_frag_size.frame_min());
+                long |= u8::from(is_long) << hop.class.number();
+                let longest: &mut Option<u64> = &mut frames[hop.class.index()];
+                *longest = (*longest).max(Some(time(octets + HEAD + CUT_OVERHEAD).as_ps()));
+            }
+        }
+        let advances = (self.stated.hold_advance.unwrap_or(uncut), self.stated.release_advance);
+        let pushing = Pushing {
+            parameters,
+            preemptable,
+            cut: preemptable & long,
+            frames,
+            uncut: uncut.as_ps(),
+            advances: (advances.0.as_ps(), advances.1.as_ps()),
+        };
+        let Some((class, cause)) = pushing.overrun() else { return false };
+        let name = self.name();
+        let frame = Duration::from_ps(frames[class].unwrap_or_default());
+        let cut = |express: usize| {
+            format!(
+                "class {express} of {name} may cut frames of class {class} before the gate of these shuts, and what is left of them goes on behind that"
+            )
+        };
+        let (message, help) = match cause {
+            Cause::Cut(express) => (
+                cut(express),
+                format!(
+                    "shut the gate of class {express} {frame} before that of class {class} at least; or let the entry that shuts the gate of class {class} be `set-and-hold-mac`, and the next one that opens it `set-and-release-mac`"
+                ),
+            ),
+            Cause::CutBeforeHold(express) => {
+                (cut(express), format!("raise `hold-advance` to {uncut}, or leave it out"))
+            }
+            Cause::ReleasedShut => (
+                format!(
+                    "{name} holds frames of class {class} that have begun, and releases what is left of them while their gate is shut: it goes on then"
+                ),
+                format!(
+                    "let an entry that opens the gate of class {class} be the `set-and-release-mac`, or do not hold"
+                ),
+            ),
+            Cause::ReleasedLate => (
+                format!(
+                    "{name} releases what is left of frames of class {class} less than {frame} before their gate shuts, and it may go on behind that"
+                ),
+                format!(
+                    "release {frame} before the gate of class {class} shuts at least, or keep it open for longer"
+                ),
+            ),
+        };
+        faults.warning(codes::PREEMPTION_OVERRUN, place, message, help);
         true
     }
 

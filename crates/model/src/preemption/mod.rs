@@ -6,6 +6,7 @@
 pub(crate) mod check;
 pub(crate) mod codes;
 pub(crate) mod language;
+mod overrun;
 pub(crate) mod resolve;
 
 use tautwire_core::TrafficClass;

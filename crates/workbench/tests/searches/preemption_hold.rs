@@ -5,7 +5,8 @@
 use tautwire_analysis::PlantedFault;
 use tautwire_core::fault;
 use tautwire_generate::{cases, random_preemption, random_preemption_behind_gates, seeds};
-use tautwire_workbench::{adversary, bounds};
+use tautwire_sim::GatesObservation;
+use tautwire_workbench::{adversary, bounds, load_text};
 
 use crate::common::{bounded, broken_parts, contradictions, described, run, untold_losses};
 use crate::held::shows;
@@ -55,6 +56,34 @@ fn frames_that_are_cut_behind_gates_keep_to_their_bounds() {
     // Gates of corrected clocks, and those whose list changes, have none.
     let enough = seeds.len() == 1 || proven * 4 > listeners;
     assert!(enough, "{proven} of {listeners} listeners have a bound");
+}
+
+/// Lists that change may let the rest of a frame go on behind the old one, and gates before the first cycle are in no list.
+#[test]
+fn lists_by_which_frames_that_are_cut_overrun_have_a_warning() {
+    let (seeds, mut overran, mut quiet) = (seeds(600), 0, 0);
+    for seed in &seeds {
+        let text = random_preemption_behind_gates(*seed);
+        if ["guard: none", "change-gates", "admin-base-time", "time-triggered", "gptp"]
+            .iter()
+            .any(|other| text.contains(other))
+        {
+            continue;
+        }
+        let loaded = load_text("drawn", &text);
+        let warned = loaded.diagnostics.iter().any(|fault| fault.code == "preemption::overrun");
+        let network = loaded.network.expect("a network");
+        let seen = run(&network);
+        let gates = seen.mechanisms.of::<GatesObservation>().expect("gates");
+        let overruns = gates.ports.iter().any(|port| port.transmission_overrun != [0; 8]);
+        assert!(warned || !overruns, "TAUTWIRE_SEED={seed}: an overrun without a warning\n{text}");
+        overran += usize::from(overruns);
+        quiet += usize::from(!warned);
+    }
+    assert!(
+        seeds.len() < 50 || overran > 3 && quiet > 3,
+        "{overran} networks with overruns, {quiet} without a warning"
+    );
 }
 
 #[test]
