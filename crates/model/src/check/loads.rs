@@ -3,10 +3,7 @@
 use tautwire_units::{BitRate, Bytes, Duration};
 
 use crate::frame::{frame_length, wire_bits};
-use crate::network::{
-    DeviceIndex, NodeIndex, NodeKind, PortIndex, SelectionAlgorithm, StagePosition, Stream,
-    TransmissionSelection,
-};
+use crate::network::{NodeIndex, PortIndex, Stream, TransmissionSelection};
 use crate::parse::Draft;
 use crate::resolve::arrival;
 use crate::resolve::covering::Covering;
@@ -40,7 +37,6 @@ pub(crate) fn check(
         deadline(topology, draft, faults);
         shaper_covers(covering, draft, faults);
     }
-    processing_delays(covering, streams, faults);
     for (port, loads) in loads.iter().enumerate() {
         overload(topology, PortIndex::at(port), loads, reserved, faults);
     }
@@ -196,42 +192,6 @@ fn shaper_covers(covering: &Covering<'_, '_, '_>, draft: &StreamDraft<'_, '_>, f
     let help =
         format!("write `committed-information-rate: {} bit/s` at least, or `covering`", least.as_bps());
     faults.warning(codes::SHAPER_RATE, place, message, help);
-}
-
-/// Devices whose frames may come to the queue of an ATS class behind their eligibility times, which ProcessingDelayMax covers too little for.
-fn processing_delays(covering: &Covering<'_, '_, '_>, streams: &Streams<'_, '_>, faults: &mut Faults) {
-    let topology = covering.topology;
-    let mut reported: Vec<DeviceIndex> = Vec::new();
-    for draft in &streams.list {
-        for hop in draft.stream.hops.iter().filter(|hop| hop.scheduler.is_some()) {
-            let before = hop.previous.map_or(hop, |before| &draft.stream.hops[before as usize]);
-            let octets = frame_length(draft.stream.payload_max, before.tagged).get();
-            let NodeKind::Bridge { device: index, .. } =
-                topology.nodes[topology.ports[hop.port.index()].node.index()].kind
-            else {
-                continue;
-            };
-            let device = covering.models.device_at(index);
-            let stages = device.stages.iter().filter(|stage| {
-                stage.position == StagePosition::Processing
-                    && stage.only_for.is_none_or(|only| only == SelectionAlgorithm::Ats)
-            });
-            let taken: Duration = stages
-                .map(|stage| stage.latency.longest(octets))
-                .fold(Duration::ZERO, Duration::saturating_add);
-            let stated = device.ats.processing_delay_max;
-            if taken <= stated || reported.contains(&index) {
-                continue;
-            }
-            reported.push(index);
-            let message = format!(
-                "the stages of device `{}` take a frame of `{}` {taken} to its queue, and its `processing-delay-max` is {stated}: frames may come behind their eligibility time",
-                device.name, draft.stream.name
-            );
-            let help = "raise `processing-delay-max` under `ats` of the device";
-            faults.warning(codes::PROCESSING_DELAY, draft.name_place, message, help);
-        }
-    }
 }
 
 fn overload(

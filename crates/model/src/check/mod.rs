@@ -7,6 +7,7 @@ mod granted;
 mod idle_events;
 mod loads;
 pub(crate) mod pace;
+mod processing;
 pub(crate) mod without_effect;
 
 use crate::blocks::BLOCKS;
@@ -34,6 +35,7 @@ pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
     if let Some(shapers) = &of.shapers {
         let covering = of.covering().with(topology, models);
         loads::check(&covering, streams, &shapers.reserved_classes, faults);
+        processing::check(&covering, streams, faults);
         loads::control_frames_fit(of.draft, topology, streams, faults);
         host_stacks::resolve::check_buffers(topology, models, streams, faults);
         virtual_link::resolve::check_routed(topology, models, streams, faults);

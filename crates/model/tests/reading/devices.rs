@@ -104,3 +104,45 @@ fn the_ideal_bridge_takes_no_time_and_charges_the_wire() {
     assert!(network.devices[0].stages.is_empty());
     assert_eq!(network.devices[0].ats.charged_overhead, Bytes::MEDIA_OVERHEAD);
 }
+
+/// Nanoseconds of the least `processing-delay-max` of which no warning is given, with frames of 122 octets to a class of ATS.
+fn processing_delay_needed(occupancy: &str, other: &str) -> u64 {
+    let is_doubted = |ns: u64| {
+        let text = format!(
+            "devices:\n  d:\n    stages: [{{name: forwarding, position: processing, latency: 4 us, occupancy: {occupancy}}}]\n    \
+             ats: {{processing-delay-max: {ns} ns}}\n\
+             defaults: {{device: d, rate: 100 Mbit/s, classes: {{6: {{transmission-selection: ats}}}}}}\n\
+             nodes: {{a: {{type: end-station}}, b: {{type: end-station}}, c: {{type: end-station}}, s: {{type: bridge}}}}\n\
+             vlans: {{1: {{tagged: all}}}}\nlinks: [{{between: [a, s]}}, {{between: [b, s]}}, {{between: [c, s]}}]\nstreams:\n  \
+             - {{name: x, talker: a, listeners: b, priority: 6, payload: 100 B, traffic: {{type: periodic, interval: 1 ms}}, shaper: {{committed-information-rate: 2 Mbit/s, committed-burst-size: 142 B}}}}\n{other}"
+        );
+        let loaded = load_text("device.yaml", &text);
+        assert!(!loaded.has_errors(), "{:?}", loaded.diagnostics);
+        loaded.diagnostics.iter().any(|fault| fault.code == "shaper::processing-delay")
+    };
+    let (mut too_few, mut enough) = (0, 1_000_000);
+    while enough - too_few > 1 {
+        let middle = u64::midpoint(too_few, enough);
+        if is_doubted(middle) { too_few = middle } else { enough = middle }
+    }
+    enough
+}
+
+/// A frame of 1522 octets takes 123.36 us of the line, and the one behind it 11.36 us.
+#[test]
+fn frames_wait_for_stages_that_others_of_their_port_occupy() {
+    let other = |talker: &str| {
+        format!(
+            "  - {{name: y, talker: {talker}, listeners: c, priority: 0, payload: 1500 B, traffic: {{type: periodic, interval: 1 ms}}}}\n"
+        )
+    };
+    let by_length = "{constant: 1 us, per-octet: 58 ns}";
+    assert_eq!(processing_delay_needed("0 s", &other("a")), 4_000);
+    assert_eq!(processing_delay_needed(by_length, ""), 4_000, "no other frame comes");
+    assert_eq!(processing_delay_needed(by_length, &other("b")), 4_000, "it comes by another port");
+    assert_eq!(processing_delay_needed(by_length, &other("a")), 4_000 + 1_000 + 58 * 1_522 - 11_360);
+    // Slower than the line: what comes before the frame before counts, too.
+    assert_eq!(processing_delay_needed("200 us", &other("a")), 4_000 + 200_000 - 11_360);
+    let burst = other("a").replace("interval: 1 ms", "interval: 1 ms, burst: 3");
+    assert_eq!(processing_delay_needed("200 us", &burst), 4_000 + 3 * 200_000 - 2 * 123_360 - 11_360);
+}
