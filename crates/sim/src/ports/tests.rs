@@ -1,7 +1,7 @@
 //! A run by ports is a run by instants: for networks of every kind and all scenarios, whatever the windows are. Faults in the
 //! order of frames and ports, planted here, are found by that comparison.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use tautwire_generate::{Backbone, Dice, KINDS, Topology, cases};
 use tautwire_model::Network;
@@ -263,17 +263,30 @@ fn a_circle_of_ports_has_no_order() {
     assert!(order(&open).is_some(), "two of the three streams go round no circle");
 }
 
+/// What the assertion says by which ports in the wrong order are found where they leave frames behind: that of the statistics.
+const NOT_CONSERVED: &str = "are conserved";
+
+/// Whether a run with a planted fault is not that by instants. Another panic than that assertion finds nothing: it goes on.
+fn is_found(network: &Network, fault: Fault) -> bool {
+    match catch_unwind(AssertUnwindSafe(|| by_ports(network, 100, Some(fault)))) {
+        Ok(seen) => seen != Some(by_instants(network)),
+        Err(panic) => {
+            let words = panic.downcast_ref::<String>().map_or("", String::as_str);
+            if fault != Fault::PortsReversed || !words.contains(NOT_CONSERVED) {
+                resume_unwind(panic);
+            }
+            true
+        }
+    }
+}
+
 #[test]
 fn faults_in_the_order_are_found() {
     for fault in [Fault::RingsReversed, Fault::NotSorted, Fault::WakeForgotten, Fault::PortsReversed] {
         let found = (0..200).any(|seed| {
-            let Some(network) = drawn(tautwire_generate::random_network, seed) else { return false };
-            if !is_plain(&network) || order(&network).is_none() {
-                return false;
-            }
-            // Disorder may break an invariant of a machine before it shows in the results.
-            let spoiled = catch_unwind(AssertUnwindSafe(|| by_ports(&network, 100, Some(fault))));
-            spoiled.is_err() || spoiled.ok().flatten() != Some(by_instants(&network))
+            let network = drawn(tautwire_generate::random_network, seed);
+            let network = network.filter(|network| is_plain(network) && order(network).is_some());
+            network.is_some_and(|network| is_found(&network, fault))
         });
         assert!(found, "{fault:?}");
     }
