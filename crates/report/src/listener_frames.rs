@@ -41,7 +41,7 @@ pub struct ListenerFrames {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lost_by_failures: u64,
     /// Copies lost for any reason, in its host too, parts per million of those created for it, rounded up. Of a redundant virtual
-    /// link: frames of which no copy was taken, of those created.
+    /// link, or a stream with recovery functions: frames of which no copy was taken, of those created.
     pub loss_ppm: u64,
 }
 

@@ -144,20 +144,28 @@ pub fn not_proven(summary: &Summary) -> String {
                 continue;
             }
             let us = |ps: u64| microseconds(ps.into());
+            let (name, at) = (&stream.name, &listener.listener);
+            let repeats = format!("repeats:{name}.");
+            let is_repeated = summary.streams.iter().any(|other| other.name.starts_with(&repeats));
             let why = match (listener.skew_bound_ps, stream.skew_max_ps) {
-                (Some(skew), Some(most)) if skew > most => {
-                    format!("they may arrive {} us apart, more than skew-max of {} us", us(skew), us(most))
+                // Copies that recovery functions eliminate.
+                (_, None) if is_repeated => {
+                    "a frame twice, as the last recovery function before it may pass another copy of a frame that it has passed, or what a stuck sender repeats"
+                        .to_owned()
                 }
-                (None, _) => "the time between them has no bound".to_owned(),
-                _ => "the listener may reset between them, or copies of another sub-virtual-link may arrive too far apart"
+                (_, None) => {
+                    "a frame twice, as the last recovery function before it may pass another copy of a frame that it has passed"
+                        .to_owned()
+                }
+                (Some(skew), Some(most)) if skew > most => {
+                    format!("both copies of a frame, as they may arrive {} us apart, more than skew-max of {} us", us(skew), us(most))
+                }
+                (None, Some(_)) => "both copies of a frame, as the time between them has no bound".to_owned(),
+                _ => "both copies of a frame, as the listener may reset between them, or copies of another sub-virtual-link may arrive too far apart"
                     .to_owned(),
             };
-            let (name, at) = (&stream.name, &listener.listener);
-            writeln!(
-                text,
-                "{name} at {at} is in time but not proven: the listener may accept both copies of a frame, as {why}"
-            )
-            .expect("a string can be written");
+            writeln!(text, "{name} at {at} is in time but not proven: the listener may accept {why}")
+                .expect("a string can be written");
         }
     }
     text

@@ -416,6 +416,40 @@ mod tests {
     }
 
     #[test]
+    fn frames_that_a_recovery_function_may_pass_twice_are_not_proven() {
+        let text = include_str!("../../../scenarios/frame-replication.yaml");
+        let by_match = text
+            .replace("algorithm: vector", "algorithm: match")
+            .replace("history-length: 16", "take-no-sequence: false");
+        let alone = by_match.replace(
+            "        - {node: s4, individual-recovery: true, history-length: 256, reset-timeout: 20 ms}\n",
+            "",
+        );
+        let stuck = alone.replace(
+            "events:\n",
+            "events:\n  - {at: 5 ms, repeat-frame: {node: s2, stream: orders, interval: 150 us}}\n",
+        );
+        let again = "the listener may accept a frame twice, as the last recovery function before it may pass another copy of a frame that it has passed";
+        for (text, words) in
+            [(&alone, None), (&stuck, Some(format!("{again}, or what a stuck sender repeats\n")))]
+        {
+            let network = tautwire_model::load_text("replication", text).network.expect("no errors");
+            let bounds = tautwire_analysis::bounds(&network);
+            let summary = crate::summary::Summary::new(&network, Some(&bounds), None);
+            let table = crate::table::not_proven(&summary);
+            assert_eq!(table.is_empty(), words.is_none(), "{table}");
+            assert!(table.ends_with(&words.unwrap_or_default()), "{table}");
+        }
+        // The function begins anew between copies.
+        let anew = text
+            .replace("events:\n", "events:\n  - {at: 5 ms, stop-node: s4}\n  - {at: 6 ms, start-node: s4}\n");
+        let network = tautwire_model::load_text("replication", &anew).network.expect("no errors");
+        let bounds = tautwire_analysis::bounds(&network);
+        let table = crate::table::not_proven(&crate::summary::Summary::new(&network, Some(&bounds), None));
+        assert!(table.ends_with(&format!("{again}\n")), "{table}");
+    }
+
+    #[test]
     fn half_of_the_results_gives_half_of_the_verdicts() {
         let (network, bounds, observation) = fixture::line();
         assert_eq!(judge(&network, Some(&bounds), None).streams[0].verdict, Verdict::Proven);

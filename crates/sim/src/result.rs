@@ -269,7 +269,7 @@ pub struct ListenerObservation {
     pub late: u64,
     /// For each further span that the stream counts: how many frames took longer, those of the warm-up too.
     pub late_at: Vec<(Duration, u64)>,
-    /// Of a redundant virtual link: frames of which no copy was taken, and none is on its way any more. Those of the warm-up too.
+    /// Of a redundant virtual link, or a stream with recovery functions: frames of which no copy was taken, and none is on its way any more. Those of the warm-up too.
     pub lost: Option<u64>,
     /// Results by the stations' time stamps; none if the listener does not stamp.
     pub stamped: Option<Box<StampedObservation>>,

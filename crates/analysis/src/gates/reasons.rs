@@ -11,7 +11,7 @@ pub(super) static NEVER: Why = Why {
 /// More comes than the intervals take.
 pub(super) static OVERLOAD: Why = Why {
     name: "windows-overloaded",
-    text: "more may come to class {class} and those above than the open intervals of the gates of port {port} carry",
+    text: "more may come to class {class}, with what is sent before it, than the open intervals of the gates of port {port} carry",
 };
 
 /// A correction of the clock may come in any interval.

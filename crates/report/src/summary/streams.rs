@@ -59,8 +59,8 @@ pub struct FrameCounts {
     pub in_flight: u64,
     /// Copies lost, by reason.
     pub dropped: BTreeMap<String, u64>,
-    /// Copies lost for any reason, parts per million of created + replicated, rounded up. Of a redundant virtual link:
-    /// frames lost at its listeners, of those created for each.
+    /// Copies lost for any reason, parts per million of created + replicated, rounded up. Of a redundant virtual link, or
+    /// a stream with recovery functions: frames lost at its listeners, of those created for each.
     pub loss_ppm: u64,
 }
 
@@ -85,8 +85,9 @@ pub struct ListenerSummary {
     /// as proven. Above `skew_max_ps` of the stream a frame may be delivered twice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skew_bound_ps: Option<u64>,
-    /// Of a redundant virtual link: both copies of a frame may be taken, for they may come further apart than SkewMax or the
-    /// listener may begin anew between them; copies of all sub-virtual-links count. A deadline is not proven then.
+    /// A frame may be taken twice, and a deadline is not proven then. Of a redundant virtual link: both copies may come further apart than
+    /// SkewMax, or the listener may begin anew between them; copies of all sub-virtual-links count. Of a stream with recovery functions: the
+    /// last one on a way may pass another copy of a frame that it has passed, or what a stuck sender repeats.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub taken_twice: bool,
     /// What it is proven but for, if it is proven with a proviso.
@@ -98,7 +99,7 @@ pub struct ListenerSummary {
     /// Limits on its way that are not proven to be enough: where frames may be lost although nothing fails.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub may_be_lost: Vec<LimitSummary>,
-    /// Of a redundant virtual link: frames of which no copy was taken, and none is on its way any more.
+    /// Of a redundant virtual link, or a stream with recovery functions: frames of which no copy was taken, and none is on its way any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<u64>,
     /// What became of the copies for it, those of the warm-up too.

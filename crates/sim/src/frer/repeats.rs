@@ -176,12 +176,12 @@ pub(super) fn table(all: &[RepeatsObservation]) -> Table {
     Table {
         name: "repeats",
         title: "Repeated frames",
-        about: "Frames that a stuck sender repeats at a port: those that recovery functions discarded, and those that listeners took.",
+        about: "Frames that a stuck sender repeats at a port. Each may go on as several copies, so recovery functions may have discarded, and listeners taken, more of these than repeats were sent.",
         columns: vec![
             column("repeats", "repeats"),
             column("sent", "sent"),
-            column("discarded", "discarded"),
-            column("taken", "taken"),
+            column("discarded", "copies discarded"),
+            column("taken", "copies taken"),
         ],
         rows: all.iter().map(row).collect(),
     }
