@@ -49,7 +49,7 @@ impl Written {
     }
 }
 
-/// What a network has beside nodes, cables and streams, by the keys of a description.
+/// What a network has in addition to nodes, cables and streams, by the keys of a description.
 fn mechanisms(network: &Network) -> Vec<&'static str> {
     let stated = [
         ("tdma", network.tdma.is_some()),

@@ -17,8 +17,8 @@ Examples:
   tautwire export graphml scenarios/in-vehicle.yaml --to in-vehicle.graphml
 
 Forms:
-  tc       commands of tc (iproute2), a shell script that takes the node's name: mqprio and taprio for
-           classes and gates, cbs, etf, filters with skbedit, gate and police
+  tc       commands of tc (iproute2), a shell script that takes the node's name: mqprio, taprio,
+           cbs, etf, and filters with skbedit, gate and police
   dot      topology for Graphviz
   graphml  topology for networkx, yEd and Gephi
 
