@@ -166,6 +166,34 @@ fn no_path_of_a_machine_is_written_down() {
     assert_none(&lines_with(&marks, &endings));
 }
 
+/// Packages that one of ours rests on, each with the features with which it is built for it.
+fn packages_of(package: &str) -> BTreeSet<(String, String)> {
+    let mut tree = std::process::Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".into()));
+    tree.args(["tree", "--locked", "--edges", "normal,build", "--prefix", "none", "--format", "{p}|{f}"]);
+    let printed = tree.args(["--package", package]).current_dir(root()).output().unwrap();
+    assert!(printed.status.success(), "{}", String::from_utf8_lossy(&printed.stderr));
+    let of = |line: &str| {
+        let (package, features) = line.trim_end_matches(" (*)").split_once('|')?;
+        Some((package.to_owned(), features.to_owned()))
+    };
+    String::from_utf8(printed.stdout).unwrap().lines().filter_map(of).collect()
+}
+
+#[test]
+fn the_command_and_the_python_module_share_what_is_built() {
+    let (command, module) = (packages_of("tautwire-cli"), packages_of("tautwire-python"));
+    let faults: Vec<_> = command
+        .difference(&module)
+        .map(|(package, features)| {
+            let built: Vec<_> = module.iter().filter(|(other, _)| other == package).collect();
+            format!(
+                "{package} has {features} for the command, for the module {built:?}: crates/cli/Cargo.toml"
+            )
+        })
+        .collect();
+    assert_none(&faults);
+}
+
 /// Names in the section `[dependencies]` of a manifest.
 fn dependencies(manifest: &str) -> Vec<String> {
     let mut names = Vec::new();
