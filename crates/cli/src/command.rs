@@ -18,6 +18,7 @@ mod check;
 mod completions;
 mod diff;
 mod export;
+mod import;
 #[cfg(target_os = "linux")]
 mod live;
 #[cfg(target_os = "linux")]
@@ -107,6 +108,9 @@ pub(crate) enum Command {
     /// Write the network in the form of another tool
     #[command(after_help = export::HELP)]
     Export(export::Export),
+    /// Write a description of what another tool knows of a network
+    #[command(after_help = import::help())]
+    Import(import::Import),
     /// Run many tasks over parameters and seeds, and go on where they were stopped
     #[command(after_help = study::HELP)]
     Study(study::Study),
@@ -142,6 +146,7 @@ pub(crate) fn run(command: &Command) -> Exit {
         Command::Report(arguments) => report::run(arguments),
         Command::Diff(arguments) => diff::run(arguments),
         Command::Export(arguments) => export::run(arguments),
+        Command::Import(arguments) => import::run(arguments),
         Command::Study(arguments) => study::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),

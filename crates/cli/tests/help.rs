@@ -24,6 +24,7 @@ fn every_help_is_as_agreed() {
         "report",
         "diff",
         "export",
+        "import",
         "study",
         "schema",
         "completions",

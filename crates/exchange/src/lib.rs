@@ -1,10 +1,12 @@
 //! Networks in the forms of other tools.
 //!
-//! Each form is a file or folder of its name, with one [`Export`], and [`EXPORTS`] lists them. A form has less than a description, or something
-//! else: whatever it does not express is named in a line of its own ([`Written::not_expressed`]), so that nothing is left out unsaid.
+//! Each form is a file or folder of its name, with an [`Export`] or an [`Import`], and [`EXPORTS`] and [`IMPORTS`] list them. A form has less than a
+//! description, or something else: whatever it does not express, and whatever a description does not take of it, is named in a line of its own, so
+//! that nothing is left out unsaid.
 
 mod dot;
 mod graphml;
+mod lldp;
 mod tc;
 
 use tautwire_model::Network;
@@ -30,10 +32,62 @@ pub struct Written {
     pub not_expressed: Vec<String>,
 }
 
-/// All forms.
+/// A form that can be read.
+#[derive(Clone, Copy, Debug)]
+pub struct Import {
+    /// Its name at the command.
+    pub name: &'static str,
+    /// What it is.
+    pub about: &'static str,
+    /// Commands that get files of this form and read them, a line each.
+    pub example: &'static str,
+    /// Reads a network.
+    ///
+    /// # Errors
+    /// A sentence that says which file is not of this form, and why.
+    pub read: fn(&[Input]) -> Result<Read, String>,
+}
+
+/// A file in a form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// Its name, without folder and ending.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// What was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Read {
+    /// The description, in YAML.
+    pub text: String,
+    /// What the files say and the description does not, and what it says without them; a line each.
+    pub not_taken: Vec<String>,
+}
+
+impl Read {
+    /// Notes what the description does not take, each once.
+    fn lacks(&mut self, line: String) {
+        if !self.not_taken.contains(&line) {
+            self.not_taken.push(line);
+        }
+    }
+}
+
+/// All forms that can be read.
+pub static IMPORTS: [&Import; 1] = [&lldp::IMPORT];
+
+/// The form of a name that can be read.
+#[must_use]
+pub fn import(name: &str) -> Option<&'static Import> {
+    IMPORTS.into_iter().find(|import| import.name == name)
+}
+
+/// All forms that can be written.
 pub static EXPORTS: [&Export; 3] = [&tc::EXPORT, &dot::EXPORT, &graphml::EXPORT];
 
-/// The form of a name.
+/// The form of a name that can be written.
 #[must_use]
 pub fn export(name: &str) -> Option<&'static Export> {
     EXPORTS.into_iter().find(|export| export.name == name)

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 mod common;
+mod lldp;
 mod tc;
 #[cfg(target_os = "linux")]
 mod tc_accepts;

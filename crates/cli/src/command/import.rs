@@ -1,0 +1,76 @@
+//! `tautwire import`: a description of what another tool knows of a network.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use tautwire_workbench::exchange::{self, IMPORTS, Input};
+
+use super::{message, not_read, remark};
+use crate::exit::Exit;
+use crate::output;
+
+/// The forms with their examples, as each of them has these.
+pub(super) fn help() -> String {
+    let mut text = "Examples:\n".to_owned();
+    for line in IMPORTS.iter().flat_map(|import| import.example.lines()) {
+        text.push_str(&format!("  {line}\n"));
+    }
+    text.push_str("\nForms:\n");
+    for import in IMPORTS {
+        for (number, line) in import.about.lines().enumerate() {
+            let name = if number == 0 { import.name } else { "" };
+            text.push_str(&format!("  {name:6}{line}\n"));
+        }
+    }
+    text + "
+What a description does not take of the files, and what it says without them, is listed on stderr,
+a line each. A file that is there is never overwritten.
+
+Exit codes: 0 written, 2 wrong input, or the file is there, 3 failure."
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// Form
+    #[arg(value_parser = PossibleValuesParser::new(IMPORTS.map(|import| import.name)))]
+    pub(super) form: String,
+    /// Files in this form
+    #[arg(value_name = "FILE", required = true)]
+    pub(super) paths: Vec<PathBuf>,
+    /// Description to write [default: stdout]
+    #[arg(long, value_name = "FILE")]
+    pub(super) to: Option<PathBuf>,
+}
+
+pub(super) fn run(arguments: &Import) -> Result<Exit, Exit> {
+    let import = exchange::import(&arguments.form).expect("clap takes the forms alone");
+    let inputs: Result<Vec<Input>, Exit> = arguments.paths.iter().map(|path| input(path)).collect();
+    let read = (import.read)(&inputs?).map_err(|why| {
+        message(&why);
+        Exit::WrongInput
+    })?;
+    match &arguments.to {
+        None => output::result(&read.text)?,
+        Some(file) => {
+            let written = OpenOptions::new().write(true).create_new(true).open(file);
+            written.and_then(|mut file| file.write_all(read.text.as_bytes())).map_err(|error| {
+                message(&format!("cannot write {}: {error}", file.display()));
+                if error.kind() == ErrorKind::AlreadyExists { Exit::WrongInput } else { Exit::Failure }
+            })?;
+        }
+    }
+    for line in &read.not_taken {
+        remark(&format!("not from {}: {line}", import.name));
+    }
+    Ok(Exit::Holds)
+}
+
+/// A file with its name.
+fn input(path: &Path) -> Result<Input, Exit> {
+    let text = std::fs::read_to_string(path).map_err(|error| not_read(path, &error))?;
+    let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    Ok(Input { name, text })
+}
