@@ -1,7 +1,7 @@
 //! How far bounds are from the worst that an adversary finds, over drawn networks of each kind.
 //!
-//! `NETWORKS` sets how many are drawn of each kind, `RUNS` how many runs the adversary has for each stream and listener. `METHOD=tight`
-//! adds the linear programs of paths to the bounds.
+//! `NETWORKS` sets how many are drawn of each kind, `KIND` draws of one kind alone, `RUNS` sets how many runs the adversary has for each
+//! stream and listener. `METHOD=tight` adds the linear programs of paths to the bounds.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,8 @@ use tautwire_workbench::{Accuracy, adversary, bounds_in_run_by, load_text, simul
 pub(crate) fn ratios() -> BTreeMap<&'static str, Vec<f64>> {
     let (networks, runs) = (number("NETWORKS", 10), number("RUNS", 30));
     let mut ratios: BTreeMap<&'static str, Vec<f64>> = BTreeMap::new();
-    for (kind, draw) in KINDS {
+    let asked = std::env::var("KIND").unwrap_or_default();
+    for (kind, draw) in KINDS.into_iter().filter(|(kind, _)| asked.is_empty() || *kind == asked) {
         let of_kind: Vec<f64> = (0..networks).flat_map(|seed| of_network(&draw(seed), runs)).collect();
         ratios.entry("all").or_default().extend(&of_kind);
         ratios.insert(kind, of_kind);

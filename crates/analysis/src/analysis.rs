@@ -380,7 +380,11 @@ impl<'network> Analysis<'network> {
             shaped,
             reason: reason.unwrap_or(NO_REASON),
             hop_reason,
-            method: if hop_max.is_some() { class.method } else { Method::None },
+            method: if hop_max.is_some() {
+                class.method_of(plan, entry.lane, entry.frame_min)
+            } else {
+                Method::None
+            },
         }
     }
 

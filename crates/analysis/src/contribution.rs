@@ -312,12 +312,32 @@ impl Contribution {
         self.links.iter().fold(self.sum.curve(), |sum, link| sum.plus(&link.curve(port)))
     }
 
+    /// Of these, what is not known frame by frame.
+    fn rest_curve(&self, port: &PortPlan) -> Curve {
+        self.links.iter().fold(self.rest.curve(), |sum, link| sum.plus(&link.curve(port)))
+    }
+
+    /// All of it frame by frame: streams with frames of several sizes in steps, of which one more counts. Its link limits it if `by_link`.
+    pub(crate) fn in_frames(&self, port: &PortPlan, by_link: bool) -> LaneStairs {
+        let mut steps = self.steps.clone();
+        let rest = self.rest_curve(port);
+        if rest != Curve::zero() {
+            // Of one size always: with more of anything there are never fewer.
+            let in_steps =
+                Stairs::in_steps(&rest, wire(Bytes::new(64))).into_iter().flat_map(|stairs| stairs.lanes);
+            steps.extend(in_steps.flat_map(|lane| lane.steps));
+        }
+        let is_limited = by_link || matches!(self.before, Before::One(_, Some(_)));
+        let lines = is_limited.then(|| self.by_line(port));
+        LaneStairs { steps, line: ByLine::of(lines.into_iter().flatten(), (self.wire_min, self.wire_max)) }
+    }
+
     /// The same frame by frame, of streams with frames of one size.
     fn stairs(&self, port: &PortPlan) -> Stairs {
         if self.unknown != NO_REASON {
             return Stairs::by_curve(Curve::default());
         }
-        let rest = self.links.iter().fold(self.rest.curve(), |sum, link| sum.plus(&link.curve(port)));
+        let rest = self.rest_curve(port);
         let sizes = || self.steps.iter().map(|step| step.bits);
         let Some(sizes) = sizes().min().zip(sizes().max()) else { return Stairs::by_curve(rest) };
         let line = ByLine::of(self.by_line(port), sizes);

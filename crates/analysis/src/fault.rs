@@ -111,6 +111,11 @@ pub enum PlantedFault {
     CyclicFramesForgotten,
     /// The cycles of all nodes are taken to begin at once.
     PhaseErrorForgotten,
+    /// No higher frame is taken to come behind a frame by its own link while it waits. This and the next are found by the search of
+    /// classes that come by one link alone.
+    FramesBehindForgotten,
+    /// A link is taken to bring bits of all classes together and not frames.
+    ClassesOfLinkFluid,
     /// On a path a frame is taken to be at the next queue when it starts. This and the next two are found by the search of paths alone.
     FrameOnPathForgotten,
     /// Of streams that join a path the bursts are left out.
@@ -177,6 +182,9 @@ impl PlantedFault {
         Self::CyclicFramesForgotten,
         Self::PhaseErrorForgotten,
     ];
+
+    /// Those of classes that come by one link.
+    pub const OF_LINKS: [Self; 2] = [Self::FramesBehindForgotten, Self::ClassesOfLinkFluid];
 
     /// Those of linear programs of paths.
     pub const OF_PATHS: [Self; 3] =

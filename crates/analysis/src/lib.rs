@@ -20,6 +20,7 @@
 
 mod accuracy;
 mod admission;
+mod all_classes;
 mod analysis;
 mod answers;
 mod arrival;

@@ -109,6 +109,11 @@ impl<'network> Plan<'network> {
         self.take_services();
         let edges: Vec<_> = (0..self.entries.len()).filter_map(|entry| self.edge(index(entry))).collect();
         self.components = components(self.ports.len(), &edges);
+        for port in self.components.iter().filter(|component| component.cyclic).flat_map(|one| &one.ports) {
+            if let Some(plan) = &mut self.ports[*port as usize] {
+                plan.is_in_cycle = true;
+            }
+        }
     }
 
     /// Of a network with known streams, none of which runs.

@@ -90,12 +90,14 @@ pub(crate) struct Above {
     pub(crate) reason: u32,
     /// Class by class, instead of all that, at a port whose classes may not always send.
     pub(crate) parts: Vec<Part>,
+    /// Of all that, what classes send that may hold frames back.
+    pub(crate) held: Curve,
 }
 
 impl Above {
     /// Nothing.
     pub(crate) fn nothing() -> Self {
-        Self { offered: Offered::nothing(), reason: NO_REASON, parts: Vec::new() }
+        Self { offered: Offered::nothing(), reason: NO_REASON, parts: Vec::new(), held: Curve::zero() }
     }
 }
 
@@ -192,7 +194,12 @@ pub(crate) fn assess(
         below.parts.push(assess.prompt_part(&terms, out));
         return (terms, below);
     }
-    let mut below = Above { offered: above.offered.plus(&out), reason: higher_reason, parts: Vec::new() };
+    let held = match port.classes[class].0 {
+        Selection::StrictPriority => above.held.clone(),
+        Selection::CreditBased { .. } | Selection::Ats => above.held.plus(&out.shaped),
+    };
+    let mut below =
+        Above { offered: above.offered.plus(&out), reason: higher_reason, parts: Vec::new(), held };
     if !out.shaped.is_known() && higher_reason == NO_REASON {
         let unknown = members.iter().map(|member| member.unknown).find(|one| *one != NO_REASON);
         below.reason = unknown.unwrap_or(terms.reason);
@@ -620,6 +627,22 @@ impl ClassTerms {
         let bits = self.bits(port, frame);
         let bounds = self.candidates(lane)?.iter();
         bounds.filter(|bound| bound.start_max(bits).is_some()).min_by_key(|bound| bound.start_max(bits))
+    }
+
+    /// Further bounds of a class with one queue, lane by lane.
+    pub(crate) fn take(&mut self, bounds: Vec<(u16, Candidates)>) {
+        let common: Candidates = self.lanes.drain(..).flat_map(|(_, bounds)| bounds).collect();
+        self.lanes = bounds;
+        self.lanes.iter_mut().for_each(|(_, bounds)| bounds.extend_from_slice(&common));
+    }
+
+    /// The method of the least bound of an entry's lane for a frame.
+    pub(crate) fn method_of(&self, port: &PortPlan, lane: u16, frame: Bytes) -> Method {
+        let has_by_links = |bounds: &Candidates| bounds.iter().any(|bound| bound.is_by_links);
+        match self.candidates(lane).filter(|bounds| has_by_links(bounds)).and(self.bound(port, lane, frame)) {
+            Some(bound) if bound.is_by_links => Method::StrictPriorityByLinks,
+            _ => self.method,
+        }
     }
 
     /// From the queue to the start of transmission, on the clock of the node.

@@ -65,6 +65,8 @@ pub(crate) struct PortPlan {
     pub(crate) stages_jitter: u64,
     /// From the last bit sent to the last bit at the next node, greatest.
     pub(crate) behind_max: u64,
+    /// Whether it depends on itself over other ports.
+    pub(crate) is_in_cycle: bool,
     /// Classes that reservations shape.
     pub(crate) reserved: Vec<ReservedPort>,
     /// The frames that services carry here, and the time that they take of the line.
@@ -189,6 +191,7 @@ pub(crate) fn port_plan(network: &Network, timeline: &Timeline, number: usize) -
         stages_too_slow: false,
         stages_jitter: 0,
         behind_max: 0,
+        is_in_cycle: false,
         reserved: reserved(network, number),
         served: None,
         #[cfg(feature = "planted-faults")]

@@ -12,12 +12,15 @@
 use tautwire_units::Bits;
 
 use crate::accuracy::Accuracy;
+use crate::all_classes::{Classes, waits};
 use crate::analysis::Analysis;
 use crate::contribution::{Contribution, contributions};
 use crate::curve::{Line, MICRO};
-use crate::port::{Above, ClassTerms, Coming, assess};
-use crate::port_plan::PortPlan;
+use crate::passage::NO_REASON;
+use crate::port::{Above, Candidates, ClassTerms, Coming, assess};
+use crate::port_plan::{ClassOrder, PortPlan, Selection};
 use crate::precedence::Precedence;
+use crate::queue_bound::QueueBound;
 use crate::slack::{Slack, line_within};
 use crate::unbounded::Unbounded;
 
@@ -231,6 +234,12 @@ impl PortState {
                 by_paths: analysis.accuracy == Accuracy::Paths,
             };
             let (mut terms, below) = assess(port, plan, class, coming, &analysis.reasons);
+            if coming.by_frames && !state.unscheduled {
+                let known = terms.lanes.first().map_or(&[][..], |(_, bounds)| bounds);
+                let of_classes = by_links(plan, class, &self.classes, (blocking[class], known));
+                of_classes.into_iter().for_each(|bounds| terms.take(bounds));
+            }
+            let state = &mut self.classes[class];
             if plan.stages_too_slow && plan.carries(class).is_none() {
                 let port = tautwire_model::network::PortIndex(port);
                 terms.reason = analysis.reason(Unbounded::StageTooSlow { port });
@@ -339,6 +348,36 @@ impl PortState {
             }
         }
     }
+}
+
+/// Bounds of a class by what it and those above it receive together.
+fn by_links(
+    plan: &PortPlan,
+    class: usize,
+    classes: &[ClassState; 8],
+    (blocking_bits, known): (u64, &[QueueBound]),
+) -> Option<Vec<(u16, Candidates)>> {
+    let own = &classes[class].members;
+    let order = plan.classes[class].1;
+    let is_strict = |class: usize| plan.classes[class].0 == Selection::StrictPriority;
+    let is_plain = !plan.is_in_cycle
+        && plan.served.is_none()
+        && is_strict(class)
+        && (order == ClassOrder::Fifo || own.len() == 1);
+    let above = || (class + 1..8).filter(|above| !classes[*above].members.is_empty());
+    let strict = above().filter(|above| is_strict(*above)).map(|above| &classes[above].members[..]);
+    let is_known = |members: &[Contribution]| members.iter().all(|member| member.unknown == NO_REASON);
+    let next = above().next().filter(|_| is_plain && is_known(own))?;
+    let above: Vec<_> = strict.collect();
+    if !above.iter().all(|members| is_known(members)) {
+        return None;
+    }
+    #[cfg(feature = "planted-faults")]
+    let blocking_bits =
+        if plan.fault == Some(crate::PlantedFault::BlockingFrameForgotten) { 0 } else { blocking_bits };
+    let Above { offered, held, .. } = &classes[next].below;
+    let blocking = u128::from(blocking_bits) * MICRO;
+    waits(plan, &Classes { own, above, held, higher: &offered.shaped, blocking, known })
 }
 
 impl ClassState {

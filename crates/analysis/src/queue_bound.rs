@@ -30,6 +30,8 @@ pub(crate) struct QueueBound {
     pub(crate) latency: u128,
     pub(crate) higher: Line,
     pub(crate) own: Line,
+    /// Whether it is of what all classes receive together by each link (`all_classes.rs`).
+    pub(crate) is_by_links: bool,
 }
 
 impl QueueBound {
@@ -85,6 +87,7 @@ pub(crate) fn queue_bound(
             latency,
             higher: *line,
             own: own_line,
+            is_by_links: false,
         };
         let Some(wait) = bound.start_max(bits) else { continue };
         if best.is_some_and(|(least, _)| least < wait) {

@@ -146,6 +146,7 @@ pub(crate) fn queue_bound(held: u64, wait: u64, ceiling: u64) -> QueueBound {
         latency,
         higher: Line::default(),
         own,
+        is_by_links: false,
     }
 }
 

@@ -137,7 +137,7 @@ impl<'a> Walk<'a> {
 }
 
 /// When a busy period ends at the latest, by curves.
-fn end_of(latency: u128, rate: u64, higher: &Curve, own: &Curve) -> u64 {
+pub(crate) fn end_of(latency: u128, rate: u64, higher: &Curve, own: &Curve) -> u64 {
     let ends = higher.lines().iter().flat_map(|above| {
         let left = rate.checked_sub(above.rate);
         own.lines().iter().filter_map(move |own| {
@@ -286,6 +286,7 @@ fn queue_bound(walk: &Walk<'_>, bits: u64, wait: Wait) -> QueueBound {
         latency: walk.latency,
         higher: Line { burst: above, rate: 0 },
         own: Line { burst: wait.came, rate: 0 },
+        is_by_links: false,
     }
 }
 

@@ -147,6 +147,8 @@ pub enum Method {
     CreditBasedFrameByFrame,
     /// Eq. (1) of the published switch (Annex V of 802.1Q; eq. 9 of Specht and Samii 2016).
     AtsContention,
+    /// Strict priority, with the frames of all classes that come by one link counted together.
+    StrictPriorityByLinks,
     /// Of a path: the sum of its hops, each by its method.
     HopByHop,
     /// Of a path: the linear program of its queues, in which a burst counts once.
@@ -170,6 +172,7 @@ impl Method {
             Self::CreditBasedLineShaping => "credit-based-line-shaping",
             Self::CreditBasedFrameByFrame => "credit-based-frame-by-frame",
             Self::AtsContention => "ats-contention",
+            Self::StrictPriorityByLinks => "strict-priority-by-links",
             Self::HopByHop => "hop-by-hop",
             Self::PathProgram => "path-program",
             Self::Carried(name) => name,

@@ -121,7 +121,7 @@ impl Above {
         let Offered { plain, shaped, .. } = &self.offered;
         let grown = |curve: &Curve| curve.grown(slack.shift, rate);
         let offered = Offered::by_curves(grown(plain), grown(shaped));
-        Self { offered, reason: self.reason, parts: self.parts.clone() }
+        Self { offered, reason: self.reason, parts: self.parts.clone(), held: self.held.clone() }
     }
 }
 

@@ -233,6 +233,11 @@ fn formula(method: Method) -> (&'static str, &'static str) {
              less how long before it the first of them came",
             "Davis, Burns, Bril and Lukkien 2007, all frames of the busy period; FIFO in the class; 802.1Q-2022 8.6.8.1",
         ),
+        Method::StrictPriorityByLinks => (
+            "largest lower frame + frames of the class before it and of higher classes until it starts, of all classes by one link no more than \
+             that carries, each at line rate, less how long before it the first of them came",
+            "Specht and Samii 2016, busy period; Grieu 2004, over all classes; 802.1Q-2022 8.6.8.1",
+        ),
         Method::CreditBasedFrameByFrame => (
             "(greatest credit + frames of the class before it) / idleSlope, less how long before it the first of them came, + own frame / line rate",
             "De Azua and Boyer 2014, theorem 4, with frames kept whole; 802.1Q-2022 8.6.8.2",

@@ -65,6 +65,41 @@ fn a_lower_frame_blocks_once_at_every_port_that_both_pass() {
     assert_eq!(delay_ns(&bounds, 1), 2 * SENT_NS + 12_336);
 }
 
+/// Four higher streams come by the link of the observed one. What they send before it has been sent on when it comes, and what they send
+/// behind it comes one behind the other.
+#[test]
+fn classes_that_come_by_one_link_are_counted_together() {
+    let higher: String = (0..4).map(|n| stream(&format!("high{n}"), "a", 6, EVERY_MS)).collect();
+    let one_link = higher + &stream("low", "a", 2, EVERY_MS);
+    let at_bridge = |more: &str| {
+        let network = star("", &(one_link.clone() + more));
+        let bounds = bounds(&network);
+        assert_eq!(hop_ns(&bounds, 4, 0), SENT_NS + 4 * 12_336, "at the talker all four go first");
+        let hop = &bounds.streams[4].hops[1];
+        let text = explain(&network, &bounds, StreamIndex(4)).to_string();
+        assert_eq!(
+            text.contains("of all classes by one link no more than that carries"),
+            hop.method == Method::StrictPriorityByLinks
+        );
+        (hop_ns(&bounds, 4, 1) - SENT_NS, hop.method)
+    };
+    assert_eq!(at_bridge(""), (0, Method::StrictPriorityByLinks), "nothing is there that holds it up");
+    let short = stream("short", "b", 0, EVERY_MS).replace("1500 B", "500 B");
+    assert_eq!(
+        at_bridge(&short),
+        (4_336, Method::StrictPriorityByLinks),
+        "when the lower frame is sent, no higher one is there completely"
+    );
+    let long = stream("long", "b", 0, EVERY_MS);
+    assert_eq!(at_bridge(&long).0, 5 * 12_336, "each higher frame is there when the one before it is sent");
+    let of_b = short + &stream("other", "b", 6, EVERY_MS);
+    assert_eq!(
+        at_bridge(&of_b).0,
+        4_336 + 5 * 12_336,
+        "during the other link's frame the first of its own link comes, and so on"
+    );
+}
+
 /// Equations 2 to 4 of the published switch: queueing at the second hop, 12.336 and 27.413 us.
 #[test]
 fn the_published_switch_under_ats() {

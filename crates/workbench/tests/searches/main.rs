@@ -18,6 +18,7 @@ mod as6802_integrity;
 mod as6802_thirds;
 mod bounds_hold;
 mod bounds_hold_varied;
+mod classes_of_links_hold;
 mod corrected_clocks_hold;
 mod cycles_hold;
 mod every_scenario;
