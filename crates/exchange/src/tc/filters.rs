@@ -25,6 +25,7 @@ pub(super) fn write(network: &Network, node: &Node, commands: &mut Vec<String>, 
     let number = network.nodes.iter().position(|other| other.name == node.name).map(NodeIndex::at);
     let filters = number.and_then(|number| network.filters_of(number));
     let mut known = Known::default();
+    let mut added = Vec::new();
     for number in node.ports.clone() {
         let port = &network.ports[number as usize];
         if port.links.is_none() || !is_interface(device(port)) {
@@ -47,8 +48,10 @@ pub(super) fn write(network: &Network, node: &Node, commands: &mut Vec<String>, 
         let device = place.device;
         commands.push(format!("tc qdisc del dev {device} clsact 2>/dev/null || true"));
         commands.push(format!("tc qdisc add dev {device} clsact"));
-        commands.extend(lines.into_iter().map(|line| format!("tc filter add dev {device} ingress {line}")));
+        added.extend(lines.into_iter().map(|line| format!("tc filter add dev {device} ingress {line}")));
     }
+    // After all ports have lost their filters: a gate or policer that another port still has would keep its former parameters.
+    commands.extend(added);
 }
 
 /// The regenerated priority of every tag, and the default priority of untagged frames; without filters it is 0.
