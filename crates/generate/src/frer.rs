@@ -38,7 +38,7 @@ fn drawn(seed: u64, mut dice: Dice, is_policed: bool) -> String {
     let tolerance = if cycle.is_some() { 0 } else { *dice.one_of(&[0, 0, 100]) };
     let (bridges, stations) = (dice.between(4, 6), 3);
     let mut text = format!(
-        "name: frer-{seed}\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndevices:\n  drawn:\n    \
+        "name: frer-{seed}\nnetwork-control: none\nvlans: {{1: {{tagged: all}}, 2: {{tagged: all}}, 3: {{tagged: all}}}}\ndevices:\n  drawn:\n    \
          stages: [{{name: forwarding, position: processing, latency: {{min: 0 ns, max: {} ns}}}}]\ndefaults:\n  rate: {rate} Mbit/s\n  traffic-class-table: identity\nnodes:\n",
         dice.between(0, 3_000)
     );
@@ -89,6 +89,7 @@ fn drawn(seed: u64, mut dice: Dice, is_policed: bool) -> String {
             }
         }
     }
+    let mut text = identified(&text, shape.is_shaped, &mut Dice::new(seed ^ 0x6d65_6d62_6572));
     if !events.is_empty() {
         let _ = writeln!(text, "events: [{}]", events.join(", "));
     }
@@ -299,6 +300,37 @@ fn write_meters(text: &mut String, dice: &mut Dice, streams: &[Stream]) {
         text,
         "    stream-filters:\n      stream-filter-instance-table:\n{filters}    flow-meters:\n      flow-meter-instance-table:\n{meters}"
     );
+}
+
+/// Copies with an identification of their own, of some streams: other VLANs, priorities and addresses for each path.
+fn identified(text: &str, is_shaped: bool, dice: &mut Dice) -> String {
+    let mut parts = text.split("    frer:\n");
+    let mut with = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        with.push_str("    frer:\n");
+        if dice.chance(40) {
+            let paths = if part.starts_with("      paths: 3") { 3 } else { 2 };
+            let members: Vec<String> = (0..paths).map(|_| member(dice, is_shaped)).collect();
+            let _ = writeln!(with, "      dmac-vlan-stream-identification: [{}]", members.join(", "));
+        }
+        with.push_str(part);
+    }
+    with
+}
+
+/// What the copies of a path have. A class with schedulers is for streams that state theirs.
+fn member(dice: &mut Dice, is_shaped: bool) -> String {
+    let mut keys = Vec::new();
+    if !is_shaped && dice.chance(60) {
+        keys.push(format!("priority: {}", dice.between(0, 2)));
+    }
+    if dice.chance(60) {
+        keys.push(format!("vlan: {}", dice.between(1, 3)));
+    }
+    if dice.chance(60) {
+        keys.push(format!("destination-mac: \"03:00:00:00:00:{:02x}\"", dice.between(1, 200)));
+    }
+    format!("{{{}}}", keys.join(", "))
 }
 
 /// With several listeners around the ring functions at bridges would pass frames round, so they are at the listeners.

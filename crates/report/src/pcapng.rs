@@ -208,8 +208,9 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
             self.network.tdma.is_some() && !self.network.is_real_time(StreamIndex(record.stream));
         match known {
             Known::Frame(Contents { ether_type, octets, addresses }) => {
-                let tag = VlanTag::new(hop.priority.number(), Some(stream.vlan)).filter(|_| hop.tagged.vlan);
-                let own = Addresses { destination: stream.destination, source: stream.source };
+                let tag = VlanTag::new(hop.priority.number(), Some(stream.vlan_at(hop)))
+                    .filter(|_| hop.tagged.vlan);
+                let own = Addresses { destination: stream.destination_at(hop), source: stream.source };
                 let Addresses { destination, source } = addresses.unwrap_or(own);
                 EthernetHeader { destination, source, tag, ether_type }.emit(&mut frame);
                 frame.extend_from_slice(octets);
@@ -310,12 +311,12 @@ fn build(
 ) {
     let stream = &network.streams[record.stream as usize];
     let hop = &stream.hops[record.hop as usize];
-    let tag = VlanTag::new(hop.priority.number(), Some(stream.vlan)).filter(|_| hop.tagged.vlan);
+    let tag = VlanTag::new(hop.priority.number(), Some(stream.vlan_at(hop))).filter(|_| hop.tagged.vlan);
     let assumed = message.map(|_| assumed_flow(stream));
     let udp = stream.udp.as_ref().or(assumed.as_ref());
     let ether_type = if udp.is_some() { EtherType::IPV4 } else { EtherType::LOCAL_EXPERIMENTAL };
     let outer = if is_tunnelled { EtherType::RTMAC } else { ether_type };
-    let (destination, source) = (stream.destination, stream.source);
+    let (destination, source) = (stream.destination_at(hop), stream.source);
     EthernetHeader { destination, source, tag, ether_type: outer }.emit(frame);
     let whole = usize::try_from(record.length.get().saturating_sub(FCS)).expect("a frame is short");
     let numbered = Numbered::of(network, record.stream, record.hop as usize, record.number);

@@ -363,7 +363,8 @@ fn is_filtered(network: &Network, stream: &Stream, hop: usize) -> bool {
     // Frames of control protocols are for the port itself.
     let is_data = stream.traffic != Traffic::Protocol;
     is_bridge && is_data && network.ports[port.index()].ingress_filtering && {
-        let vlan = network.vlans.iter().find(|vlan| vlan.id == stream.vlan);
+        let own = stream.vlan_at(&stream.hops[hop]);
+        let vlan = network.vlans.iter().find(|vlan| vlan.id == own);
         vlan.is_none_or(|vlan| !vlan.members.iter().any(|member| member.port == port))
     }
 }

@@ -4,6 +4,7 @@
 //! every port of its branch. Not here: the queues (`egress.rs`).
 
 use tautwire_core::ats::AtsDiscard;
+use tautwire_model::network::NodeIndex;
 use tautwire_units::Instant;
 
 use crate::clock::SimTime;
@@ -195,7 +196,9 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let database = state.database.as_mut()?;
         let stream = &self.network.streams[slot.stream as usize];
         let now = state.clock.local(self.now);
-        database.learn(now, stream.vlan, stream.source, port);
+        let hop = slot.hop - self.plan.first_hop[slot.stream as usize];
+        let (_, vlan) = stream.received(&stream.hops[hop as usize], NodeIndex(node));
+        database.learn(now, vlan, stream.source, port);
         if !self.plan.learned[slot.stream as usize] {
             return None;
         }

@@ -381,6 +381,7 @@ fn tree(
             priority,
             tagged: false.into(),
             listener: listener.and_then(|listener| u32::try_from(listener).ok()),
+            written: None,
             scheduler: None,
         });
         arrived[node.index()] = u32::try_from(hops.len() - 1).ok();

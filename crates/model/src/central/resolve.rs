@@ -298,6 +298,7 @@ fn frames(
             priority,
             tagged: true.into(),
             listener: (number == last).then_some(0),
+            written: None,
             scheduler: None,
         }
     };

@@ -1,6 +1,6 @@
 //! Frame replication and elimination of a stream; names of the YANG module `ieee802-dot1cb-frer`.
 
-use crate::text::language::{MANY, key, must};
+use crate::text::language::{MANY, PRIORITY, VLAN_ID, key, must};
 use crate::text::shape::{Kind, Shape};
 
 /// A path: its bridges in order, or its links.
@@ -27,11 +27,30 @@ pub(crate) static FRER: Shape = Shape {
             "How frames carry the number (sequence encode/decode function, 7.6): each takes 6 octets, from the sequence generation function to the last recovery function.",
         )
         .or("r-tag"),
+        key(
+            "dmac-vlan-stream-identification",
+            Kind::List(2, 8, &Kind::Object(&MEMBER)),
+            "Active identification (802.1CB 6.6): what the copies of each path have, from where it parts from all others to the next recovery function, in the order of the paths to a listener; by default all that of the stream.",
+        ),
         must(
             "sequence-recovery",
             Kind::List(1, MANY, &Kind::Object(&SEQUENCE_RECOVERY)),
             "The recovery functions. An entry without `node` is for all nodes where paths meet.",
         ),
+    ]],
+};
+
+static MEMBER: Shape = Shape {
+    name: "active stream identification",
+    about: "What is written into the copies of a path. The class at the port where it is written is that of the stream's own priority; the next node with a recovery function puts the stream's own values back.",
+    keys: &[&[
+        key("destination-mac", Kind::MacAddress, "Destination address; by default that of the stream."),
+        key(
+            "vlan",
+            VLAN_ID,
+            "VLAN, of which the ports of the path are members; by default that of the stream.",
+        ),
+        key("priority", PRIORITY, "Priority; by default that which the frame has where its path parts."),
     ]],
 };
 

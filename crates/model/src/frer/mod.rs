@@ -3,12 +3,13 @@
 //! Member streams follow paths that part and meet. The stream's hops are these ways as a tree: behind a node where a recovery
 //! function merges copies, the onward path exists once for each copy that comes there, and a frame takes that of the copy that passes.
 //! So each hop is a passage of some of the frames, and all of them together make the stream; [`FrameReplication::merged`] gives
-//! which hops are one. `language.rs`: keys; `resolve.rs`: reading them; `paths.rs`: disjoint paths; `ways.rs`: from paths to hops;
-//! `repeats.rs`: frames that a stuck sender repeats; `check.rs`: what cannot be. The machines are in `tautwire_core::frer`.
+//! which hops are one. `language.rs`: keys; `resolve.rs`: reading them; `paths.rs`: disjoint paths; `ways.rs`: from paths to hops; `members.rs`: what
+//! copies have in place of addresses, VLAN and priority of their stream; `repeats.rs`: frames that a stuck sender repeats; `check.rs`: what cannot be. The machines are in `tautwire_core::frer`.
 
 pub(crate) mod check;
 pub(crate) mod codes;
 pub(crate) mod language;
+pub(crate) mod members;
 pub(crate) mod paths;
 pub(crate) mod repeats;
 pub(crate) mod resolve;
@@ -34,6 +35,8 @@ pub(crate) static BLOCK: Block = Block {
         "sequence-recovery",
         "stream-split",
         "r-tag",
+        "dmac-vlan-stream-identification",
+        "active-identification",
     ],
     place: "frame replication and elimination is under `frer` of a stream",
     check: check::check,

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use tautwire_core::frer::{LatentErrorParameters, RecoveryAlgorithm, RecoveryParameters};
 use tautwire_units::Duration;
 
+use super::members;
 use super::paths::{Edge, disjoint};
 use super::ways::{NoWays, PathLink, Step, ways};
 use super::{Encapsulation, FrameReplication, Recovery};
@@ -31,25 +32,29 @@ pub(crate) fn is_replicated(draft: &StreamDraft<'_, '_>) -> bool {
     draft.node.get("frer").is_some()
 }
 
-/// Finds the ways of a stream with copies, of the edges that its frames may use. None if it has none, which is reported.
+/// Finds the ways of a stream with copies, of the edges that its frames may use, and of which member the frames of each step alone are. None if it has none, which is reported.
 pub(crate) fn find(
     topology: &Topology<'_>,
     edges: &[Edge],
     draft: &StreamDraft<'_, '_>,
     faults: &mut Faults,
-) -> Option<(FrameReplication, Vec<Step>)> {
+) -> Option<(FrameReplication, Vec<Step>, Vec<Option<u32>>)> {
     let node = draft.node.get("frer")?;
     let place = node.anchor();
     if !is_possible(draft, faults) {
         return None;
     }
-    let paths = match node.get("paths") {
-        Some(stated) if stated.text().is_none() => stated_paths(topology, edges, draft, stated, faults)?,
+    let (paths, asked) = match node.get("paths") {
+        Some(stated) if stated.text().is_none() => (stated_paths(topology, edges, draft, stated, faults)?, 0),
         count => {
             let count = count.and_then(Node::text).and_then(|text| text.parse().ok()).unwrap_or(2);
-            found_paths(topology, edges, draft, count, faults)?
+            (found_paths(topology, edges, draft, count, faults)?, count as usize)
         }
     };
+    let numbers = (0..paths.len()).map(|path| number(&paths, path) as usize + 1).max().unwrap_or(0);
+    if !members::are_as_many(node, (numbers, asked), faults) {
+        return None;
+    }
     let meeting = meeting(&paths);
     let recoveries = recoveries(topology, node, &paths, &meeting, faults)?;
     let generation = match node.get("sequence-generation") {
@@ -62,7 +67,9 @@ pub(crate) fn find(
     match ways(&paths, &recovers, generation) {
         Ok((generation, steps)) => {
             let replication = replication(node, &paths, generation, recoveries, &steps, topology);
-            Some((replication, steps))
+            let member = |step: &Step| members::of_step(step, &|path| number(&paths, path));
+            let members = steps.iter().map(member).collect();
+            Some((replication, steps, members))
         }
         Err(why) => {
             refuse(why, place, faults);
@@ -370,8 +377,12 @@ fn replication(
 
 /// The number of the first path that the frames of a step follow, among the paths to its listener.
 fn member(paths: &[Vec<PathLink>], step: &Step) -> u32 {
-    let first = step.paths.trailing_zeros() as usize;
-    let before = paths[..first].iter().filter(|other| leads_to(other) == leads_to(&paths[first]));
+    number(paths, step.paths.trailing_zeros() as usize)
+}
+
+/// The number of a path among those to its listener.
+fn number(paths: &[Vec<PathLink>], path: usize) -> u32 {
+    let before = paths[..path].iter().filter(|other| leads_to(other) == leads_to(&paths[path]));
     u32::try_from(before.count()).expect("few paths")
 }
 

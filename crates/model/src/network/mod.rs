@@ -35,7 +35,7 @@ pub use self::node::{Clock, Learning, Node, NodeKind};
 pub use self::port::{ClassSettings, Port, PortLinks, SharedBuffer, TransmissionSelection};
 pub use self::run::RunSettings;
 pub use self::scheduler::{Scheduler, SchedulerGroup};
-pub use self::stream::{ArrivalCurve, Hop, ShaperSettings, Stream, UdpFlow};
+pub use self::stream::{ArrivalCurve, Hop, ShaperSettings, Stream, UdpFlow, Written};
 pub use self::timeline::{TimelineAction, TimelineEvent};
 pub use self::traffic::Traffic;
 pub use self::vlan::{Vlan, VlanMember};

@@ -127,10 +127,21 @@ pub struct Hop {
     pub priority: Priority,
     /// With what tags the frame is on the wire behind this port.
     pub tagged: Tags,
+    /// What active stream identification wrote into frames that are on the wire behind this port, if it did.
+    pub written: Option<Written>,
     /// Which listener (index of the stream's listeners) is at the end of the link, if one is.
     pub listener: Option<u32>,
     /// The ATS scheduler instance before this port, if its class is ATS.
     pub scheduler: Option<SchedulerIndex>,
+}
+
+/// What active destination MAC and VLAN stream identification writes into a frame (802.1CB-2017, 6.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Destination address; none: that of the stream.
+    pub destination: Option<MacAddress>,
+    /// VLAN.
+    pub vlan: VlanId,
 }
 
 /// A token bucket over bits of the wire (media overhead included), as the talker's host hands

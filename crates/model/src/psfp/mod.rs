@@ -208,7 +208,8 @@ pub fn beside_client_data(hop: &Hop) -> u64 {
 
 /// The priority of a stream's frames after a hop, at the port where they come in.
 pub(crate) fn received_priority(stream: &Stream, hop: &Hop, reception: &Port) -> Priority {
-    if stream.virtual_link.is_some() || stream.time_triggered.is_some() {
+    let is_its_own = stream.virtual_link.is_some() || stream.time_triggered.is_some();
+    if is_its_own || stream.is_put_back(hop, reception.node) {
         stream.priority
     } else if hop.tagged.vlan {
         reception.priority_regeneration[hop.priority.index()]

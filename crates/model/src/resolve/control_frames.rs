@@ -66,6 +66,7 @@ impl ControlFrames {
                 priority: self.priority,
                 tagged: false.into(),
                 listener: Some(0),
+                written: None,
                 scheduler: None,
             }],
             learned: false,

@@ -39,11 +39,15 @@ struct Seen {
 }
 
 impl Seen {
-    fn new(stream: &Stream, before: &Hop) -> Self {
+    fn new(topology: &Topology<'_>, stream: &Stream, before: &Hop) -> Self {
+        let links = topology.ports[before.port.index()].links.expect("a hop's port has a cable");
+        let node = topology.ports[topology.links[links.egress.index()].to.index()].node;
+        let (destination, vlan) = stream.received(before, node);
+        let priority = if stream.is_put_back(before, node) { stream.priority } else { before.priority };
         Self {
-            destination: stream.destination,
+            destination,
             source: stream.source,
-            tag: before.tagged.vlan.then_some((stream.vlan, before.priority)),
+            tag: before.tagged.vlan.then_some((vlan, priority)),
             ip: stream.udp.map(|udp| IpHeader {
                 source: udp.source,
                 destination: udp.destination,
@@ -169,8 +173,10 @@ pub(crate) fn filters(
     }
     let mut filters: Vec<Filter> = Vec::new();
     let mut unknown = Vec::with_capacity(uses.len());
-    let seen: Vec<Seen> =
-        uses.iter().map(|(stream, before)| Seen::new(&streams.list[*stream].stream, before)).collect();
+    let seen: Vec<Seen> = uses
+        .iter()
+        .map(|(stream, before)| Seen::new(topology, &streams.list[*stream].stream, before))
+        .collect();
     for ((stream, before), seen) in uses.iter().zip(&seen) {
         let draft = &streams.list[*stream];
         let own = match own(*stream, draft, before, seen, device) {
@@ -234,7 +240,7 @@ fn own(
         let first = functions.iter().find_map(|function| match function {
             // It matches nothing without a mask and a value.
             IdentificationFunction::MaskAndMatch => None,
-            _ => filter(*function, &nothing, draft, before, seen).ok(),
+            _ => filter(*function, &nothing, before, seen).ok(),
         });
         return Ok(first.map(Filter::Header));
     };
@@ -248,7 +254,7 @@ fn own(
             format!("it has {}", known.join(", ")),
         );
     }
-    let filter = filter(function, node, draft, before, seen)?;
+    let filter = filter(function, node, before, seen)?;
     if seen.matches(&filter) != Some(true) {
         return impossible(
             "not all frames of the stream match its identification",
@@ -262,11 +268,10 @@ fn own(
 fn filter(
     function: IdentificationFunction,
     node: &Node<'_>,
-    draft: &StreamDraft<'_, '_>,
     before: &Hop,
     seen: &Seen,
 ) -> Result<StreamIdentification, Impossible> {
-    let (tagged, vlan) = tag(node, &draft.stream, before);
+    let (tagged, vlan) = tag(node, seen.tag.map(|(vlan, _)| vlan), before);
     Ok(match function {
         IdentificationFunction::NullStream => {
             StreamIdentification::Null { destination: seen.destination, tagged, vlan }
@@ -280,7 +285,7 @@ fn filter(
 }
 
 /// Which tags and which VLAN: by default those of the stream as it comes.
-fn tag(node: &Node<'_>, stream: &Stream, before: &Hop) -> (Tagged, Option<VlanId>) {
+fn tag(node: &Node<'_>, vlan: Option<VlanId>, before: &Hop) -> (Tagged, Option<VlanId>) {
     let tagged = match node.get("tagged").and_then(Node::text) {
         Some("tagged") => Tagged::Tagged,
         Some("priority") => Tagged::Priority,
@@ -290,7 +295,7 @@ fn tag(node: &Node<'_>, stream: &Stream, before: &Hop) -> (Tagged, Option<VlanId
     };
     let vlan = match node.get("vlan").and_then(Node::text) {
         Some(text) => text.parse().ok().and_then(VlanId::new),
-        None => Some(stream.vlan).filter(|_| before.tagged.vlan),
+        None => vlan.filter(|_| before.tagged.vlan),
     };
     (tagged, vlan)
 }

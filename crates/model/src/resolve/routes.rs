@@ -11,6 +11,7 @@ use super::streams::{Route, StreamDraft, Streams};
 use super::topology::Topology;
 use super::vlans::{VlanDraft, Vlans};
 use crate::frame::Tags;
+use crate::frer::members::Member;
 use crate::frer::{self, paths};
 use crate::network::{Hop, LinkIndex, NodeIndex, PortIndex, Stream, StreamIndex};
 use crate::text::codes;
@@ -94,19 +95,28 @@ pub(crate) fn find(
             continue;
         }
         let tree_steps = |links: Vec<LinkIndex>| steps(topology, &links);
+        let mut members: Vec<Member> = Vec::new();
         let found = match &draft.route {
             _ if frer::resolve::is_replicated(draft) => {
-                let edges = usable(&graph, vlan, draft);
-                let Some((replication, steps)) = frer::resolve::find(topology, &edges, draft, faults) else {
+                let Some(stated) = frer::members::members(draft, vlans, faults) else { continue };
+                members = stated;
+                let mut edges = usable(&graph, vlan, draft);
+                for member in &members {
+                    let more = usable(&graph, vlans.at(member.vlan), draft);
+                    edges.extend(more.into_iter().filter(|edge| !edges.contains(edge)).collect::<Vec<_>>());
+                }
+                let Some((replication, steps, of)) = frer::resolve::find(topology, &edges, draft, faults)
+                else {
                     continue;
                 };
                 draft.stream.replication = Some(Box::new(replication));
-                let step = |step: &frer::ways::Step| Step {
+                let step = |(step, member): (&frer::ways::Step, &Option<u32>)| Step {
                     link: LinkIndex(step.link),
                     previous: step.previous,
                     numbered: step.numbered,
+                    member: member.filter(|_| !members.is_empty()),
                 };
-                Some(steps.iter().map(step).collect())
+                Some(steps.iter().zip(&of).map(step).collect())
             }
             _ if is_redundant(&draft.stream) => {
                 over_both(topology, &graph, vlan, draft, faults).map(tree_steps)
@@ -136,7 +146,9 @@ pub(crate) fn find(
             }
         };
         let Some(steps) = found else { continue };
-        draft.stream.hops = hops(topology, vlan, (StreamIndex::at(number), draft), &steps, faults);
+        draft.stream.hops =
+            hops(topology, (vlans, &members), (StreamIndex::at(number), draft), &steps, faults);
+        frer::members::keep_to_vlans(topology, (vlans, &members), draft, faults);
         warn_of_lost_priority(topology, draft, &mut lost_at, faults);
         let first = draft.stream.hops.first().map(|hop| hop.port);
         if let Some(port) = first {
@@ -388,7 +400,11 @@ fn warn_of_lost_priority(
         let Some(before) = hop.previous.map(|previous| &draft.stream.hops[previous as usize]) else {
             continue;
         };
-        let came = before.previous.is_none() || before.tagged.vlan || hop.priority == before.priority;
+        let node = topology.ports[hop.port.index()].node;
+        let came = before.previous.is_none()
+            || before.tagged.vlan
+            || hop.priority == before.priority
+            || draft.stream.is_put_back(before, node);
         if came || !draft.stream.tagged || !reported.insert(before.port) {
             continue;
         }
@@ -414,6 +430,8 @@ struct Step {
     previous: Option<u32>,
     /// Whether frames carry a sequence number there.
     numbered: bool,
+    /// The member stream whose identification they have.
+    member: Option<u32>,
 }
 
 /// The steps of a tree, each behind the one that leads to its node.
@@ -424,7 +442,7 @@ fn steps(topology: &Topology<'_>, links: &[LinkIndex]) -> Vec<Step> {
         let ends = &topology.links[link.index()];
         let previous = arrived_by.get(&node_of(ends.from)).copied();
         arrived_by.insert(node_of(ends.to), number);
-        Step { link: *link, previous, numbered: false }
+        Step { link: *link, previous, numbered: false, member: None }
     };
     (0_u32..).zip(links).map(step).collect()
 }
@@ -458,7 +476,7 @@ fn usable(graph: &Graph, vlan: &VlanDraft, draft: &StreamDraft<'_, '_>) -> Vec<p
 /// Class, priority and tag at every hop.
 fn hops(
     topology: &Topology<'_>,
-    vlan: &VlanDraft,
+    (vlans, members): (&Vlans, &[Member]),
     (number, draft): (StreamIndex, &StreamDraft<'_, '_>),
     steps: &[Step],
     faults: &mut Faults,
@@ -468,30 +486,43 @@ fn hops(
     for step in steps {
         let link = &topology.links[step.link.index()];
         let egress = &topology.ports[link.from.index()];
+        let member = step.member.map(|member| &members[member as usize]);
+        let vlan = vlans.at(member.map_or(draft.vlan, |member| member.vlan));
+        let previous = step.previous.map(|previous| (&steps[previous as usize], &hops[previous as usize]));
+        let is_put_back = previous.is_some_and(|(_, before)| stream.is_put_back(before, egress.node));
+        let is_written = previous.is_none_or(|(before, _)| is_put_back || before.member != step.member);
         let (priority, came_tagged, tagged) = match step.previous {
             // A switch has the priority of a virtual link in its table.
             _ if stream.virtual_link.is_some() || stream.time_triggered.is_some() => {
                 (stream.priority, true, false)
             }
-            None => (stream.priority, stream.tagged, stream.tagged),
+            None => {
+                if !stream.tagged && member.is_some_and(|member| member.is_tagged) {
+                    let message = "the talker sends frames without a tag, and copies are to have a VLAN or a priority there".to_owned();
+                    let help = "remove `tagged: false`, or state neither for the copies";
+                    faults.error(frer::codes::FRER, draft.place("frer"), message, help);
+                }
+                (stream.priority, stream.tagged, stream.tagged)
+            }
             Some(previous) => {
                 let before = &hops[previous as usize];
                 let links_before =
                     topology.ports[before.port.index()].links.expect("a hop's port has a cable");
                 let reception = &topology.ports[topology.links[links_before.egress.index()].to.index()];
-                if !before.tagged.vlan && reception.pvid != draft.vlan_id {
+                let vlan_id = stream.vlan_at(before);
+                if !before.tagged.vlan && reception.pvid != vlan_id {
                     let message = format!(
                         "the frame arrives untagged at {}, whose `pvid` is VLAN {}",
                         topology.port_name(topology.links[links_before.egress.index()].to),
                         reception.pvid
                     );
-                    let help = format!(
-                        "tag the VLAN at the sending port, or set that port's `pvid` to {}",
-                        draft.vlan_id
-                    );
+                    let help =
+                        format!("tag the VLAN at the sending port, or set that port's `pvid` to {vlan_id}");
                     faults.error(codes::VLAN_CHANGE, draft.name_place, message, help);
                 }
-                let priority = if before.tagged.vlan {
+                let priority = if is_put_back {
+                    stream.priority
+                } else if before.tagged.vlan {
                     reception.priority_regeneration[before.priority.index()]
                 } else {
                     reception.default_priority
@@ -509,8 +540,9 @@ fn hops(
                 || egress.class_table.class_of(priority, came_tagged),
                 |internal| egress.class_table.of_priority[internal.index()],
             ),
-            priority,
+            priority: member.filter(|_| is_written).and_then(|member| member.priority).unwrap_or(priority),
             tagged: Tags { vlan: tagged, sequence: step.numbered },
+            written: member.map(|member| member.written),
             listener: listener.and_then(|listener| u32::try_from(listener).ok()),
             scheduler: None,
         });

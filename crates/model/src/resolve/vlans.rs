@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 use tautwire_wire::VlanId;
 
 use super::topology::Topology;
+use crate::frer::members;
 use crate::network::{Port, PortIndex, Vlan, VlanMember};
 use crate::parse::Draft;
 use crate::text::codes;
@@ -114,7 +115,10 @@ pub(crate) fn vlans(input: &Draft<'_>, topology: &Topology<'_>, faults: &mut Fau
     }
     if !vlans.listed {
         let streams = input.root.get("streams").map_or(&[][..], Node::items).iter().chain(&input.rows);
-        let ids = streams.filter_map(|stream| stream.parsed("vlan").and_then(VlanId::new));
+        let ids = streams.flat_map(|stream| {
+            let own = stream.parsed("vlan").and_then(VlanId::new);
+            own.into_iter().chain(members::vlans_of(stream))
+        });
         for id in [VlanId::DEFAULT].into_iter().chain(ids) {
             if !vlans.index.contains_key(&id.number()) {
                 vlans.index.insert(id.number(), vlans.list.len());

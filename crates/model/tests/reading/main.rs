@@ -3,6 +3,7 @@
 mod broken;
 mod devices;
 mod identification;
+mod members;
 mod models;
 mod reserved;
 mod resolve;

@@ -19,16 +19,56 @@ fn tshark(capture: &Path, arguments: &[&str]) -> Vec<String> {
 
 /// The scenario with this encapsulation, captured.
 fn captured(encapsulation: &str) -> PathBuf {
-    let text = SCENARIO.replace("encapsulation: r-tag", &format!("encapsulation: {encapsulation}"));
-    let loaded = tautwire_model::load_text("copies.yaml", &text);
+    captured_of(
+        encapsulation,
+        &SCENARIO.replace("encapsulation: r-tag", &format!("encapsulation: {encapsulation}")),
+    )
+}
+
+/// A description, captured.
+fn captured_of(name: &str, text: &str) -> PathBuf {
+    let loaded = tautwire_model::load_text("copies.yaml", text);
     let network = loaded.network.unwrap_or_else(|| panic!("{:#?}", loaded.diagnostics));
-    let name = format!("{encapsulation}-{}.pcapng", std::process::id());
+    let name = format!("{name}-{}.pcapng", std::process::id());
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let file = File::create(&path).expect("a scratch file");
     let mut recorder = TraceRecorder::new(&network, None, Some(file)).expect("begun");
     let _ = run_with(&network, &mut Options::default(), &mut recorder);
     recorder.finish().expect("written");
     path
+}
+
+/// Copies have the destination, VLAN and priority of their path between s1 and s4, and those of the stream elsewhere.
+#[test]
+fn what_active_identification_writes_is_decoded() {
+    let members = "[{vlan: 2, priority: 5, destination-mac: \"03:00:00:00:00:02\"}, {vlan: 3, priority: 7}]";
+    let text = SCENARIO
+        .replace("vlans: {1: {tagged: all}}", "vlans: {1: {tagged: all}, 2: {tagged: all}, 3: {tagged: all}}")
+        .replace(
+            "    priority: 6\n    payload: 200 B",
+            "    priority: 6\n    destination: \"03:00:00:00:00:01\"\n    payload: 200 B",
+        )
+        .replace("    frer:\n", &format!("    frer:\n      dmac-vlan-stream-identification: {members}\n"));
+    let capture = captured_of("members", &text);
+    let fields = ["frame.interface_name", "eth.dst", "vlan.id", "vlan.priority"];
+    let arguments: Vec<&str> = ["-Y", "eth.dst[0] == 3", "-T", "fields", "-E", "separator=|"]
+        .into_iter()
+        .chain(fields.iter().flat_map(|field| ["-e", *field]))
+        .collect();
+    // The status frames go to the motor's own address.
+    let mut seen: Vec<String> = tshark(&capture, &arguments);
+    seen.sort();
+    seen.dedup();
+    let expected = [
+        "controller.p1 > s1.p1|03:00:00:00:00:01|1|6",
+        "s1.p2 > s2.p1|03:00:00:00:00:02|2|5",
+        "s1.p3 > s3.p1|03:00:00:00:00:01|3|7",
+        "s2.p2 > s4.p1|03:00:00:00:00:02|2|5",
+        "s3.p2 > s5.p1|03:00:00:00:00:01|3|7",
+        "s4.p3 > motor.p1|03:00:00:00:00:01|1|6",
+        "s5.p2 > s4.p2|03:00:00:00:00:01|3|7",
+    ];
+    assert_eq!(seen, expected);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tautwire_core::Priority;
-use tautwire_model::network::NodeKind;
+use tautwire_model::network::{NodeKind, Stream};
 use tautwire_units::BitRate;
 
 use super::look::Look;
@@ -100,7 +100,11 @@ impl Look<'_> {
     }
 
     pub(super) fn vlans(&self, most: usize) -> Found {
-        let used: BTreeSet<_> = self.streams().map(|(_, stream)| stream.vlan).collect();
+        let of = |stream: &Stream| {
+            let behind: Vec<_> = stream.hops.iter().map(|hop| stream.vlan_at(hop)).collect();
+            std::iter::once(stream.vlan).chain(behind)
+        };
+        let used: BTreeSet<_> = self.streams().flat_map(|(_, stream)| of(stream)).collect();
         let message = format!("streams use {} VLANs", used.len());
         Found::Breaches(if used.len() > most {
             vec![(Subject::Section(&["vlans"]), message)]

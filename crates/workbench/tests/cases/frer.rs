@@ -54,6 +54,38 @@ streams:
     )
 }
 
+/// The short way is cut. At 160 us two frames of class 1 come to s3, of which one is sent up to 241.6 us; at 161.76 us the copy comes, of class 0 by the
+/// priority of its stream, or of class 7 by that of its path.
+#[test]
+fn the_priority_of_a_path_is_that_of_its_copies() {
+    let other = |station: &str| {
+        format!(
+            "  - {{name: {station}, talker: {station}, listeners: e, priority: 1, frame: 1000 B, traffic: {{type: periodic, interval: 1 ms, offset: 79360 ns}}}}\n"
+        )
+    };
+    let more = other("c") + &other("d") + "events: [{at: 0 s, cut-link: short}]\n";
+    let text = two_ways("0 us", "reset-timeout: 20 ms, history-length: 8", &more)
+        .replace("defaults: {", "defaults: {traffic-class-table: identity, ")
+        .replace(
+            "  s1: {type",
+            "  c: {type: end-station}\n  d: {type: end-station}\n  e: {type: end-station}\n  s1: {type",
+        )
+        .replace(
+            "streams:\n",
+            "  - {between: [c, s3]}\n  - {between: [d, s3]}\n  - {between: [s4, e]}\nstreams:\n",
+        );
+    let written = "    frer:\n      dmac-vlan-stream-identification: [{}, {priority: 7}]\n";
+    // From s3 on: 1014 octets to s4 and 1008 to the listener, 80 ns each.
+    for (text, starts) in [(text.clone(), 323_200), (text.replace("    frer:\n", written), 241_600)] {
+        let (network, seen) = run(&text);
+        let delay = Duration::from_ns(starts + (1_014 + 1_008) * 80);
+        let listener = &seen.streams[0].listeners[0];
+        assert_eq!((listener.delay.min(), listener.delay.max()), (Some(delay), Some(delay)));
+        let bound = bounds(&network).streams[0].listeners[0].delay.clone().expect("a bound");
+        assert!(bound >= delay && bound < delay + Duration::from_us(90), "{bound}");
+    }
+}
+
 #[test]
 fn the_first_copy_passes_and_frames_are_six_octets_longer_between() {
     let text = two_ways("3 us", "reset-timeout: 20 ms, history-length: 8", "");

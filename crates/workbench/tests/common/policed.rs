@@ -272,7 +272,15 @@ pub(crate) fn misjudged(network: &Network) -> (Vec<String>, usize) {
         let Some(bridge) = bridges.get_mut(&to.node).filter(|_| stream.traffic != Traffic::Protocol) else {
             continue;
         };
-        let priority = if hop.tagged.vlan { hop.priority } else { to.default_priority };
+        // A node with a recovery function puts the priority of the stream back, before anything else.
+        let recovers = stream.replication.as_deref().is_some_and(|replication| {
+            hop.written.is_some() && replication.recoveries.iter().any(|recovery| recovery.node == to.node)
+        });
+        let priority = match (recovers, hop.tagged.vlan) {
+            (true, _) => stream.priority,
+            (false, true) => hop.priority,
+            (false, false) => to.default_priority,
+        };
         let is_of = |filter: &tautwire_model::psfp::StreamFilter| {
             let takes =
                 filter.streams.as_ref().is_none_or(|streams| streams.contains(&StreamIndex(one.stream)));
