@@ -20,6 +20,9 @@ const OCTETS: u64 = 2 << 20;
 /// How much earlier than its launch time `etf` hands a frame to the device, nanoseconds.
 const ETF_DELTA: u64 = 200_000;
 
+/// Sizes of frames as they are on the wire: preamble, gap and FCS are 24 octets that Linux does not count, and no frame is shorter than 84.
+const WIRE: &str = "stab overhead 24 mpu 84 ";
+
 /// Shortest time that `taprio` takes: 60 octets of the line.
 const ENTRY_BITS: u64 = 480;
 
@@ -52,7 +55,7 @@ pub(super) fn write(
     if let Some(gates) = &port.gates {
         let schedule = schedule(gates, &classes, rate, place, written);
         commands.push(format!(
-            "tc qdisc replace dev {} parent root handle 100: taprio num_tc {count} map {map} queues{queues}{schedule} clockid CLOCK_TAI",
+            "tc qdisc replace dev {} parent root handle 100: {WIRE}taprio num_tc {count} map {map} queues{queues}{schedule} clockid CLOCK_TAI",
             place.device
         ));
     } else if count > 1 || has_children {
@@ -167,10 +170,6 @@ fn credit_based(
         written
             .lacks(format!("{of_class}: idle slope {idle_slope}, as cbs counts in kbit/s and gets {idle}"));
     }
-    // Linux charges 24 octets less than the wire has: preamble, gap and FCS.
-    written.lacks(format!(
-        "{of_class}: cbs charges frames without preamble, gap and FCS, so it sends more than its idle slope"
-    ));
     if port.gates.is_some() {
         written.lacks(format!("{of_class}: credit at a closed gate; cbs earns it there, too"));
     }
@@ -197,7 +196,9 @@ fn credit_based(
     let sent = u128::from(rate.as_bps().saturating_sub(idle_slope.as_bps()));
     let low = (frame * sent).div_ceil(u128::from(rate.as_bps()));
     let send = i128::from(idle) - i128::from(line);
-    format!("cbs idleslope {idle} sendslope {send} hicredit {high} locredit -{low} offload 0")
+    // Below taprio its sizes hold.
+    let sizes = if port.gates.is_some() { "" } else { WIRE };
+    format!("{sizes}cbs idleslope {idle} sendslope {send} hicredit {high} locredit -{low} offload 0")
 }
 
 fn is_limited(settings: &ClassSettings) -> bool {
