@@ -165,7 +165,7 @@ fn load(text: &str) -> Network {
 }
 
 fn cases() -> u64 {
-    tautwire_generate::cases(400)
+    tautwire_generate::cases(200)
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn times(cases: usize) -> usize {
 #[test]
 fn texts_that_are_cut_short_give_a_diagnostic() {
     for (path, text) in texts() {
-        let step = (text.len() / times(16)).max(1);
+        let step = (text.len() / times(8)).max(1);
         for end in (0..text.len()).step_by(step) {
             hold(&path, &text[..end]);
         }
@@ -61,7 +61,7 @@ fn texts_with_changed_octets_give_a_diagnostic() {
     };
     let likely = b" \n:,-[]{}#\"'&*0123456789abps\xff";
     for (path, text) in texts() {
-        for _ in 0..times(16) {
+        for _ in 0..times(8) {
             let mut changed = text.clone();
             for _ in 0..=next(4) {
                 let at = next(changed.len());

@@ -10,7 +10,7 @@ use crate::exempt::listed;
 use crate::material::{drawn, mutator, scenarios};
 
 /// Descriptions in which a default is stated and compared.
-const COMPARED: usize = 3;
+const COMPARED: usize = 2;
 
 /// Descriptions that are drawn of each kind.
 const DRAWN: u64 = 8;

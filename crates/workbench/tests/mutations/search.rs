@@ -21,7 +21,7 @@ const SHOWN: usize = 5;
 
 #[test]
 fn no_mutant_breaks_a_promise() {
-    let seeds = seeds(1_500);
+    let seeds = seeds(1_000);
     let count = seeds.len();
     let (progress, outcomes) = channel();
     // In a thread of its own, so that a trial that never ends is found.

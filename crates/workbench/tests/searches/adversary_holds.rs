@@ -8,7 +8,7 @@ use tautwire_workbench::{adversary, bounds_in_run, load_text};
 use crate::common::run;
 
 /// Runs for a row: built to be bad, then a few moves.
-const RUNS: u64 = 6;
+const RUNS: u64 = 3;
 
 #[test]
 fn no_chosen_run_is_beyond_a_bound() {

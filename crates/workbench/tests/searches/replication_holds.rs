@@ -16,6 +16,9 @@ use tautwire_workbench::{Network, Options, bounds, simulate_with};
 
 use crate::common::{bounded, contradictions, described, misjudged, run, untold_losses};
 
+/// Seeds that are tried first: their networks show faults that few others show.
+const RARE: [u64; 2] = [804, 430];
+
 /// When each frame of a stream came to a listener: number and time.
 #[derive(Default)]
 struct Arrivals(BTreeMap<(u32, u32), Vec<(u32, u64)>>);
@@ -229,7 +232,7 @@ fn policed_copies_keep_to_their_bounds() {
 #[test]
 fn faults_of_copies_are_found() {
     for planted in fault::PlantedFault::OF_FRER {
-        let found = (0..cases(1_200)).find(|seed| {
+        let found = RARE.into_iter().chain(0..cases(1_200)).find(|seed| {
             let network = described(&random_replication(*seed));
             fault::plant(None);
             let all = bounds(&network);
@@ -254,5 +257,8 @@ fn faults_of_copies_are_found() {
         let all = bounds_with_fault(&network, Some(PlantedFault::MeteredGapForgotten));
         !untold_losses(&network, &all, &run(&network)).0.is_empty()
     };
-    assert!((0..cases(4_000)).any(|seed| forgotten(&seed)), "meters without the gap of copies");
+    assert!(
+        RARE.into_iter().chain(0..cases(4_000)).any(|seed| forgotten(&seed)),
+        "meters without the gap of copies"
+    );
 }
