@@ -54,6 +54,8 @@ pub(crate) fn fill(rate: u64, burst: u64) -> u64 {
 #[derive(Debug, Default)]
 pub(crate) struct Timeline {
     curves: BTreeMap<u32, Option<ArrivalCurve>>,
+    /// What streams promise after the last change of their traffic: a start begins that anew.
+    changed: BTreeMap<u32, Option<ArrivalCurve>>,
     slopes: BTreeMap<(u32, u8), (BitRate, BitRate)>,
     shapers: BTreeMap<u32, Vec<(u64, u64)>>,
     restarts: BTreeMap<u32, u64>,
@@ -111,33 +113,32 @@ impl Timeline {
         timeline
     }
 
-    /// A start beyond the first adds a burst.
+    /// A start beyond the first adds a burst of the traffic that the stream has then.
     fn begin(&mut self, network: &Network, stream: StreamIndex) {
-        let first = network.streams[stream.index()].arrival;
-        match self.curves.entry(stream.0) {
-            std::collections::btree_map::Entry::Occupied(mut known) => {
-                let again = known.get().zip(first).map(|(old, new)| joined(old, new));
-                known.insert(again);
-            }
-            std::collections::btree_map::Entry::Vacant(unknown) => {
-                let started = network.streams[stream.index()].started;
-                unknown.insert(first.map(|curve| if started { joined(curve, curve) } else { curve }));
-            }
+        let own = &network.streams[stream.index()];
+        if own.started || self.curves.contains_key(&stream.0) {
+            self.begin_anew(network, stream);
+        } else {
+            self.curves.insert(stream.0, own.arrival);
         }
     }
 
+    fn begin_anew(&mut self, network: &Network, stream: StreamIndex) {
+        let first = network.streams[stream.index()].arrival;
+        let next = self.changed.get(&stream.0).copied().unwrap_or(first);
+        let before = self.curves.get(&stream.0).copied().unwrap_or(first);
+        self.curves.insert(stream.0, before.zip(next).map(|(old, new)| joined(old, new)));
+    }
+
     fn change(&mut self, network: &Network, stream: StreamIndex, curve: Option<ArrivalCurve>) {
-        let before = self.curves.get(&stream.0).copied().unwrap_or(network.streams[stream.index()].arrival);
-        self.curves.insert(stream.0, before.zip(curve).map(|(old, new)| joined(old, new)));
+        self.changed.insert(stream.0, curve);
+        self.begin_anew(network, stream);
     }
 
     fn talker_returns(&mut self, network: &Network, node: NodeIndex) {
         for (index, stream) in network.streams.iter().enumerate() {
             if stream.talker == node {
-                let stream = StreamIndex::at(index);
-                let before = self.curves.get(&stream.0).copied().unwrap_or(network.streams[index].arrival);
-                let first = network.streams[index].arrival;
-                self.curves.insert(stream.0, before.zip(first).map(|(old, new)| joined(old, new)));
+                self.begin_anew(network, StreamIndex::at(index));
             }
         }
     }

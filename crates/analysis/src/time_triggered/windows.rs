@@ -5,8 +5,9 @@
 //! rate-constrained traffic in TTEthernet (timely block, shuffling); Boyer et al., network calculus with
 //! windows; the pass is that of a leaky bucket. Not here: links' own times (`ways.rs`).
 
-use tautwire_core::time_triggered::Integration;
+use tautwire_core::time_triggered::{EmptySlot, Integration};
 use tautwire_model::network::{Network, PortIndex, Stream};
+use tautwire_model::time_triggered::TimeTriggered;
 
 use super::ways::has_network_time;
 use super::{CUT, Timed, line_ps};
@@ -45,8 +46,19 @@ pub(super) fn taken(plan: &Plan<'_>, timed: &Timed, number: u32, class: usize) -
             Integration::TimelyBlock => line_ps(port, wire),
             Integration::Preemption => line_ps(port, wire + CUT.bits().get()),
         };
-        blocked(port, &slots, guard, settings.precision.as_ps() + lateness)
+        let curve = blocked(port, &slots, guard, settings.precision.as_ps() + lateness);
+        let is_kept = guard > 0 || settings.empty_slot == EmptySlot::Kept || settings.raster.is_some();
+        if is_kept { curve.plus(&repeated(port, settings)) } else { curve }
     }))
+}
+
+/// What corrections of the clock add: one that sets it back lets a slot, or the time that is kept idle before one, last
+/// longer by as much, at most the precision. There is one in every integration cycle.
+fn repeated(port: &PortPlan, settings: &TimeTriggered) -> Curve {
+    let cycle = port.deviation.shrink(settings.integration_cycle.as_ps()).max(1);
+    let bits = (u128::from(settings.precision.as_ps()) * u128::from(port.rate)).div_ceil(PS_PER_S);
+    let rate = u64::try_from((bits * PS_PER_S).div_ceil(u128::from(cycle))).unwrap_or(u64::MAX);
+    Curve::least_of([Line { burst: bits * MICRO, rate }])
 }
 
 /// Whether something is kept idle before slots; else it is a fault.

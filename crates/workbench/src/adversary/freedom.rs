@@ -3,7 +3,7 @@
 //! Not here: stated values. An offset, a replayed trace, a schedule and the frames of control machines stay as they are.
 
 use tautwire_model::Network;
-use tautwire_model::network::{Distribution, NodeIndex, Stream, StreamIndex, Traffic};
+use tautwire_model::network::{Distribution, NodeIndex, Stream, StreamIndex, TimelineAction, Traffic};
 use tautwire_units::{Bytes, Duration};
 
 /// The open choices of each stream and each clock.
@@ -53,7 +53,16 @@ impl Freedom {
         };
         let plain = tautwire_sim::is_plain(network);
         Self {
-            streams: network.streams.iter().map(|stream| of_stream(stream, is_tied)).collect(),
+            streams: (0..)
+                .map(StreamIndex)
+                .zip(&network.streams)
+                .map(|(number, stream)| {
+                    let own = of_stream(stream, is_tied);
+                    // A file is cut into the largest frames.
+                    let payload = own.payload.filter(|_| !sends_files(network, number));
+                    StreamFreedom { payload, ..own }
+                })
+                .collect(),
             clocks: network.nodes.iter().map(|node| !is_tied && drifts(node)).collect(),
             delays: has_drawn_delays(network),
             seed: !plain
@@ -72,6 +81,16 @@ impl Freedom {
         let NodeIndex(talker) = network.streams[stream.index()].talker;
         self.streams[stream.index()].phase.is_some() || self.clocks[talker as usize]
     }
+}
+
+/// Whether a stream sends a file, at first or from a change on.
+fn sends_files(network: &Network, number: StreamIndex) -> bool {
+    let changed = network.events.iter().filter_map(|event| match &event.action {
+        TimelineAction::ChangeTraffic(stream, traffic, _) if *stream == number => Some(traffic),
+        _ => None,
+    });
+    let own = std::iter::once(&network.streams[number.index()].traffic);
+    own.chain(changed).any(|traffic| matches!(traffic, Traffic::File { .. }))
 }
 
 /// Whether mechanisms tie clocks of nodes to one another, or frames to their time.

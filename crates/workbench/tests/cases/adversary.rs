@@ -1,6 +1,7 @@
 //! The adversary comes near bounds that are exact, repeats what it found, and finds bounds that are wrong.
 
 use tautwire_analysis::{PlantedFault, bounds_with_fault};
+use tautwire_generate::{random_time_triggered, random_traffic};
 use tautwire_units::Duration;
 use tautwire_workbench::{
     Adversary, Bounds, Choices, ChoicesDocument, Network, Options, Summary, Verdict, adversary, bounds,
@@ -44,6 +45,16 @@ fn comes_near(network: &Network, begins: &str, per_cent: u64) {
         }
         let near = Duration::from_ps(bound.as_ps() * (100 - per_cent) / 100);
         assert!(worst >= near, "{name}: {worst}, bound {bound}");
+    }
+}
+
+/// Networks that larger searches found: a clock that is set back in a slot makes it last longer; and a file is cut into
+/// its largest frames, whatever sizes the adversary would like.
+#[test]
+fn slots_of_corrected_clocks_and_files_have_bounds() {
+    for text in [random_time_triggered(41, false), random_traffic(124, &[])] {
+        let network = network(&text);
+        assert_eq!(found(&network, &bounds(&network), 12).contradictions, [], "{text}");
     }
 }
 

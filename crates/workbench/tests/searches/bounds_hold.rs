@@ -3,7 +3,7 @@
 //! `TAUTWIRE_CASES` sets how many are drawn; seeds that ever failed are in `failing_seeds.txt` and are run first. A
 //! failing case is run by hand with
 //! `TAUTWIRE_SEED=n cargo test -p tautwire-workbench --test searches bounds_hold`, and printed with
-//! `cargo run -p tautwire-generate --example random_network -- n`.
+//! `cargo run -p tautwire-generate --example drawn -- network n`.
 
 use crate::common::{bounded, contradictions, network, run};
 use tautwire_generate::{number, seeds};
