@@ -41,7 +41,7 @@ use crate::stairs::{Frames, LaneStairs, Stairs};
 /// Bits of the smallest frame of Ethernet on the wire.
 const FRAME_MIN: u64 = 84 * 8;
 /// How often sums of all links are looked at for one class.
-const LOOKS_MAX: usize = 16_384;
+const LOOKS_MAX: usize = 2_048;
 
 /// A class, and what goes before it: each class above by its lanes, or by a curve of all that classes send which hold frames back.
 pub(crate) struct Classes<'a> {
