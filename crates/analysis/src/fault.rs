@@ -37,6 +37,8 @@ pub enum PlantedFault {
     /// Time before time-triggered slots, in which no frame fits, is not taken off. Found by the search of
     /// these networks alone.
     GuardForgotten,
+    /// Slots are taken to last no longer where a correction sets the clock back in them. Found by the adversary alone.
+    SetBackForgotten,
     /// A frame is not taken to wait for the turns of other sub-virtual-links.
     TurnsForgotten,
     /// The frames of a babbling link that policing passes are left out.

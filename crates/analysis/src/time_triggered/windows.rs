@@ -55,6 +55,10 @@ pub(super) fn taken(plan: &Plan<'_>, timed: &Timed, number: u32, class: usize) -
 /// What corrections of the clock add: one that sets it back lets a slot, or the time that is kept idle before one, last
 /// longer by as much, at most the precision. There is one in every integration cycle.
 fn repeated(port: &PortPlan, settings: &TimeTriggered) -> Curve {
+    #[cfg(feature = "planted-faults")]
+    if port.fault == Some(crate::PlantedFault::SetBackForgotten) {
+        return Curve::zero();
+    }
     let cycle = port.deviation.shrink(settings.integration_cycle.as_ps()).max(1);
     let bits = (u128::from(settings.precision.as_ps()) * u128::from(port.rate)).div_ceil(PS_PER_S);
     let rate = u64::try_from((bits * PS_PER_S).div_ceil(u128::from(cycle))).unwrap_or(u64::MAX);

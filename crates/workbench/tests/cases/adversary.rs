@@ -48,14 +48,43 @@ fn comes_near(network: &Network, begins: &str, per_cent: u64) {
     }
 }
 
-/// Networks that larger searches found: a clock that is set back in a slot makes it last longer; and a file is cut into
-/// its largest frames, whatever sizes the adversary would like.
+/// A clock that is set back in a slot makes it last longer; a network that a larger search found.
 #[test]
-fn slots_of_corrected_clocks_and_files_have_bounds() {
-    for text in [random_time_triggered(41, false), random_traffic(124, &[])] {
-        let network = network(&text);
-        assert_eq!(found(&network, &bounds(&network), 12).contradictions, [], "{text}");
-    }
+fn slots_last_longer_where_clocks_are_set_back() {
+    let network = network(&random_time_triggered(41, false));
+    assert_eq!(found(&network, &bounds(&network), 12).contradictions, []);
+    let wrong = bounds_with_fault(&network, Some(PlantedFault::SetBackForgotten));
+    assert!(!found(&network, &wrong, 12).contradictions.is_empty());
+}
+
+/// A file is cut into its largest frames, whatever sizes the adversary would like; a network that a larger search found.
+#[test]
+fn a_file_is_sent_in_its_largest_frames() {
+    let network = network(&random_traffic(124, &[]));
+    assert_eq!(found(&network, &bounds(&network), 12).contradictions, []);
+}
+
+/// A start begins the traffic that the stream has then, here with a burst of eight frames a second time.
+#[test]
+fn a_start_after_a_change_begins_what_was_changed() {
+    let text = "
+defaults: {rate: 100 Mbit/s}
+nodes: {t: {type: end-station}, s: {type: bridge}, l: {type: end-station}}
+links: [{between: [t, s], rate: 1 Gbit/s}, {between: [s, l]}]
+streams:
+  - {name: x, talker: t, listeners: l, payload: 1000 B, traffic: {type: periodic, interval: 10 ms, burst: 1}}
+events:
+  - {at: 12 ms, change-traffic: {stream: x, traffic: {type: periodic, interval: 10 ms, burst: 8}}}
+  - {at: 22010 us, stop-stream: x}
+  - {at: 22020 us, start-stream: x}
+network-control: none
+run: {duration: 40 ms}
+";
+    let network = network(text);
+    let observed = simulate(&network, &mut Options::default()).streams[0].listeners[0].delay.max();
+    // Sixteen frames of 1 038 octets, each 83.04 us.
+    assert!(observed > Some(Duration::from_us(1_200)), "{observed:?}");
+    assert_eq!(found(&network, &bounds(&network), 4).contradictions, []);
 }
 
 #[test]

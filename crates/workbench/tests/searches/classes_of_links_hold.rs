@@ -5,11 +5,12 @@
 
 use std::fmt::Write;
 
-use tautwire_analysis::{Bounds, Method, PlantedFault, bounds_with_fault};
+use tautwire_analysis::{Method, PlantedFault, bounds_with_fault};
 use tautwire_generate::{cases, seeds};
-use tautwire_workbench::{Network, adversary, bounds_in_run};
+use tautwire_workbench::bounds_in_run;
 
-use crate::common::{contradictions, described, run};
+use crate::common::{described, run};
+use crate::held::beyond;
 
 /// Runs of the adversary for a row.
 const RUNS: u64 = 12;
@@ -79,23 +80,13 @@ nodes:
     )
 }
 
-fn beyond(network: &Network, bounds: &Bounds) -> Vec<String> {
-    let observation = run(network);
-    let found = contradictions(network, bounds, &observation);
-    if !found.is_empty() {
-        return found;
-    }
-    let worst = adversary(network, bounds, &observation, RUNS, |_, _| {});
-    worst.contradictions.iter().map(ToString::to_string).collect()
-}
-
 #[test]
 fn no_frame_is_later_than_what_classes_by_one_link_allow() {
     let (mut hops, mut by_links) = (0, 0);
     for seed in seeds(60) {
         let network = described(&line(seed));
         let bounds = bounds_in_run(&network, &run(&network));
-        let found = beyond(&network, &bounds);
+        let found = beyond(&network, &bounds, RUNS);
         assert!(found.is_empty(), "TAUTWIRE_SEED={seed}: {found:?}\n{}", line(seed));
         let all = bounds.streams.iter().flat_map(|stream| &stream.hops);
         hops += all.clone().count();
@@ -109,7 +100,7 @@ fn faults_in_classes_by_one_link_are_found() {
     for fault in PlantedFault::OF_LINKS {
         let is_found = |seed: &u64| {
             let network = described(&line(*seed));
-            !beyond(&network, &bounds_with_fault(&network, Some(fault))).is_empty()
+            !beyond(&network, &bounds_with_fault(&network, Some(fault)), RUNS).is_empty()
         };
         let limit = cases(200);
         assert!((0..limit).any(|seed| is_found(&seed)), "{fault:?} is not found in {limit} networks");

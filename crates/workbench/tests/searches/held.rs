@@ -2,7 +2,7 @@
 
 use tautwire_analysis::{PlantedFault, bounds_with_fault};
 use tautwire_generate::seeds;
-use tautwire_workbench::bounds;
+use tautwire_workbench::{Bounds, Network, adversary, bounds};
 
 use crate::common::{bounded, contradictions, described, run, untold_losses};
 
@@ -42,6 +42,17 @@ impl Held {
     pub(crate) fn assert_all_bounded(self) {
         assert_eq!(self.bounded, self.listeners, "all have a bound");
     }
+}
+
+/// What a run, or one of so many of the adversary for a row, shows that the bounds exclude.
+pub(crate) fn beyond(network: &Network, bounds: &Bounds, runs: u64) -> Vec<String> {
+    let observation = run(network);
+    let found = contradictions(network, bounds, &observation);
+    if !found.is_empty() {
+        return found;
+    }
+    let worst = adversary(network, bounds, &observation, runs, |_, _| {});
+    worst.contradictions.iter().map(ToString::to_string).collect()
 }
 
 /// The first seed whose network has a frame beyond a bound with this fault in it.

@@ -2,11 +2,12 @@
 //!
 //! `TAUTWIRE_CASES` sets how many networks are drawn, `TAUTWIRE_SEED` draws one.
 
-use tautwire_analysis::{Bounds, Method, PlantedFault, bounds_with_fault};
+use tautwire_analysis::{Method, PlantedFault, bounds_with_fault};
 use tautwire_generate::{cases, random_network, random_paths, random_traffic, seeds};
-use tautwire_workbench::{Accuracy, Network, adversary, bounds_by, load_text};
+use tautwire_workbench::{Accuracy, Network, bounds_by, load_text};
 
-use crate::common::{contradictions, described, run};
+use crate::common::described;
+use crate::held::beyond;
 
 /// Runs of the adversary for a row.
 const RUNS: u64 = 8;
@@ -15,24 +16,13 @@ fn drawn(seed: u64) -> Network {
     described(&random_paths(seed))
 }
 
-/// What runs show that the bounds exclude.
-fn beyond(network: &Network, bounds: &Bounds) -> Vec<String> {
-    let observation = run(network);
-    let found = contradictions(network, bounds, &observation);
-    if !found.is_empty() {
-        return found;
-    }
-    let worst = adversary(network, bounds, &observation, RUNS, |_, _| {});
-    worst.contradictions.iter().map(ToString::to_string).collect()
-}
-
 #[test]
 fn no_frame_is_later_than_the_bound_of_its_path() {
     let (mut all, mut by_path) = (0, 0);
     for seed in seeds(40) {
         let network = drawn(seed);
         let bounds = bounds_by(&network, Accuracy::Paths);
-        let found = beyond(&network, &bounds);
+        let found = beyond(&network, &bounds, RUNS);
         assert!(found.is_empty(), "TAUTWIRE_SEED={seed}: {found:?}\n{}", random_paths(seed));
         let listeners = bounds.streams.iter().flat_map(|stream| &stream.listeners);
         all += listeners.clone().count();
@@ -46,7 +36,7 @@ fn no_frame_is_later_than_the_bound_of_its_path() {
 fn no_frame_of_a_shaped_network_is_later_than_the_bound_of_its_path() {
     for seed in seeds(40) {
         let network = load_text("random", &random_network(seed)).network.expect("no errors");
-        let found = beyond(&network, &bounds_by(&network, Accuracy::Paths));
+        let found = beyond(&network, &bounds_by(&network, Accuracy::Paths), RUNS);
         assert!(found.is_empty(), "TAUTWIRE_SEED={seed}: {found:?}\n{}", random_network(seed));
     }
 }
@@ -77,7 +67,7 @@ fn faults_in_programs_are_found() {
     for fault in PlantedFault::OF_PATHS {
         let is_found = |seed: &u64| {
             let network = drawn(*seed);
-            !beyond(&network, &bounds_with_fault(&network, Some(fault))).is_empty()
+            !beyond(&network, &bounds_with_fault(&network, Some(fault)), RUNS).is_empty()
         };
         let limit = cases(100);
         assert!((0..limit).any(|seed| is_found(&seed)), "{fault:?} is not found in {limit} networks");
