@@ -93,6 +93,8 @@ pub enum PlantedFault {
     GapOfCopiesForgotten,
     /// What a stuck sender repeats is left out. Found by the search of replicated streams alone.
     RepeatsForgotten,
+    /// Copies with a priority of their own are taken to have that of their stream. Found by the search of replicated streams alone.
+    PriorityOfCopiesForgotten,
     /// Copies are taken to come to the flow meter behind their elimination at once. Found by the search of policed copies alone.
     MeteredGapForgotten,
     /// A queue is taken to hold one frame of each stream. No bound shows it: it is found by frames that are lost.
@@ -218,6 +220,25 @@ pub fn bounds_with_fault(network: &Network, fault: Option<PlantedFault>) -> Boun
             for node in &mut parts.nodes {
                 node.clock.tolerance_ppb = 0;
                 node.clock.granularity = Duration::ZERO;
+            }
+        });
+        return answers::settle(&network, Asked::default()).1;
+    }
+    if fault == Some(PlantedFault::PriorityOfCopiesForgotten) {
+        let network = network.clone().altered(|parts| {
+            let ports = &parts.ports;
+            for stream in &mut parts.streams {
+                for number in 0..stream.hops.len() {
+                    let hop = &stream.hops[number];
+                    let port = &ports[hop.port.index()];
+                    let Some(before) = hop.previous.map(|before| &stream.hops[before as usize]) else {
+                        continue;
+                    };
+                    if before.written.is_some() && !stream.is_put_back(before, port.node) {
+                        let class = port.class_table.class_of(stream.priority, before.tagged.vlan);
+                        stream.hops[number].class = class;
+                    }
+                }
             }
         });
         return answers::settle(&network, Asked::default()).1;

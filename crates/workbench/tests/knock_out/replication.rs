@@ -83,6 +83,29 @@ fn policing_and_replication_of_orders() {
     assert!(!is_proven, "nothing bounds what the sensor sends");
 }
 
+const MEMBERS: &str = include_str!("../../../../scenarios/member-streams.yaml");
+
+/// The orders are proven by the priority of the copies on the long way, and each copy keeps to the VLAN of its way.
+#[test]
+fn copies_with_an_identification_of_their_own() {
+    let judged = |text: &str| {
+        let network = load_text("knock-out", text).network.expect("no errors");
+        let (all, seen) = (bounds(&network), simulate(&network, &mut Options::default()));
+        assert_eq!(verify(&network, &all, &seen).contradictions, []);
+        let delay = *all.streams[0].listeners[0].delay.as_ref().expect("a bound");
+        let in_time = delay <= network.streams[0].deadline.expect("a deadline");
+        (in_time && !losses(&network, &all).may_be_lost(StreamIndex(0), 0), seen.streams[0].listeners[0].lost)
+    };
+    assert_eq!(judged(MEMBERS), (true, Some(0)));
+    // With the priority of the stream the copies wait for the pictures.
+    assert!(!judged(&MEMBERS.replace(", priority: 7}", "}")).0);
+    // Each VLAN has the ports of its way alone.
+    let (short, long) = ("00:02\", vlan: 2}", "00:03\", vlan: 3,");
+    let crossed = MEMBERS.replace(short, "00:02\", vlan: 3}").replace(long, "00:03\", vlan: 2,");
+    let loaded = load_text("knock-out", &crossed);
+    assert!(loaded.diagnostics.iter().any(|one| one.code == "frer::impossible"), "{:#?}", loaded.diagnostics);
+}
+
 const STUCK: &str = include_str!("../../../../scenarios/stuck-sender.yaml");
 
 /// Without functions that know repeats the motor gets them.
