@@ -36,7 +36,9 @@ module async_fifo #(
   endfunction
 
   logic [Width-1:0]      mem [Depth];
-  logic [PointerWidth:0] write_q, write_next, read_q, write_gray_q, write_seen_q, write_meta_q;
+  logic [PointerWidth:0] write_q, write_next, read_q, write_gray_q;
+  // The crossing: the pointer in Gray code through two registers, with nothing between them.
+  (* async_reg = "true" *) logic [PointerWidth:0] write_meta_q, write_seen_q;
 
   assign write_next = write_q + (PointerWidth + 1)'(push_i);
   assign level_o = binary(write_seen_q) - read_q;

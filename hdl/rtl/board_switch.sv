@@ -63,7 +63,8 @@ module board_switch #(
     if (Rgmii[p]) begin : g_rgmii
       // The reset in the clock of the PHY: a cycle later, at once whether that clock runs or not, and released two of its
       // edges after. It comes from a register, free of glitches.
-      logic reset_nq, first_q, released_q, unused;
+      logic reset_nq, unused;
+      (* async_reg = "true" *) logic first_q, released_q;
 
       always_ff @(posedge clk_i) reset_nq <= rst_ni;
 

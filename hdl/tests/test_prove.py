@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import crossings
 import prove
 import pytest
 
@@ -16,3 +17,12 @@ def test_what_was_proved_is_this_rtl(proof: prove.Proof) -> None:
 
 def test_every_proof_is_called() -> None:
     assert {path.stem for path in prove.FORMAL.glob("*.sv")} == {proof.top for proof in prove.PROOFS}
+
+
+def test_what_crosses_between_clocks_was_checked_in_this_rtl() -> None:
+    proved = json.loads(prove.PROVED.read_text())
+    assert proved.get("crossings") == crossings.checked_hash(), "run `make hdl-prove` and commit hdl/formal/proved.json"
+
+
+def test_every_register_of_the_switch_has_its_clock() -> None:
+    assert crossings.other_clocks(crossings.RTL) == []
