@@ -306,12 +306,16 @@ fn write_meters(text: &mut String, dice: &mut Dice, streams: &[Stream]) {
 fn identified(text: &str, is_shaped: bool, dice: &mut Dice) -> String {
     let mut parts = text.split("    frer:\n");
     let mut with = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        with.push_str("    frer:\n");
+    for (number, part) in parts.enumerate() {
         if dice.chance(40) {
             let paths = if part.starts_with("      paths: 3") { 3 } else { 2 };
-            let members: Vec<String> = (0..paths).map(|_| member(dice, is_shaped)).collect();
+            let members: Vec<String> = (0..paths).map(|_| member(dice, (number, is_shaped))).collect();
+            // Nobody else has its address.
+            let _ = writeln!(with, "    destination: \"03:00:00:00:{number:02x}:00\"");
+            with.push_str("    frer:\n");
             let _ = writeln!(with, "      dmac-vlan-stream-identification: [{}]", members.join(", "));
+        } else {
+            with.push_str("    frer:\n");
         }
         with.push_str(part);
     }
@@ -319,7 +323,7 @@ fn identified(text: &str, is_shaped: bool, dice: &mut Dice) -> String {
 }
 
 /// What the copies of a path have. A class with schedulers is for streams that state theirs.
-fn member(dice: &mut Dice, is_shaped: bool) -> String {
+fn member(dice: &mut Dice, (stream, is_shaped): (usize, bool)) -> String {
     let mut keys = Vec::new();
     if !is_shaped && dice.chance(60) {
         keys.push(format!("priority: {}", dice.between(0, 2)));
@@ -328,7 +332,7 @@ fn member(dice: &mut Dice, is_shaped: bool) -> String {
         keys.push(format!("vlan: {}", dice.between(1, 3)));
     }
     if dice.chance(60) {
-        keys.push(format!("destination-mac: \"03:00:00:00:00:{:02x}\"", dice.between(1, 200)));
+        keys.push(format!("destination-mac: \"03:00:00:00:{stream:02x}:{:02x}\"", dice.between(1, 200)));
     }
     format!("{{{}}}", keys.join(", "))
 }

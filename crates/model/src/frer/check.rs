@@ -2,8 +2,8 @@
 
 use tautwire_core::frer::{RecoveryAlgorithm, RecoveryParameters};
 
-use super::FrameReplication;
 use super::resolve::is_replicated;
+use super::{FrameReplication, members};
 use crate::frer::codes;
 use crate::network::{Hop, NodeIndex, NodeKind, Switching, Traffic};
 use crate::resolve::Resolved;
@@ -31,6 +31,7 @@ pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
         short_history(draft, replication, faults);
         regulators(topology, draft, replication, faults);
     }
+    members::are_nobody_elses(&streams.list, faults);
     for draft in &streams.list {
         let Traffic::Response { to, .. } = draft.stream.traffic else { continue };
         if streams.list.get(to.index()).is_some_and(is_replicated) {

@@ -4,6 +4,8 @@
 //! A node at which a path parts from all others writes them as copies leave it; the next node with a recovery function puts those of the stream back as they
 //! come in, before anything else there. So the class at the port where they are written is that of the stream's own priority.
 
+use std::collections::BTreeMap;
+
 use tautwire_core::Priority;
 use tautwire_wire::{MacAddress, VlanId};
 
@@ -19,6 +21,9 @@ use crate::text::tree::Node;
 
 /// The key.
 const KEY: &str = "dmac-vlan-stream-identification";
+
+/// By what a node distinguishes frames: destination address and VLAN (6.6).
+type Identity = (MacAddress, VlanId);
 
 /// The identification of a member stream.
 #[derive(Clone, Copy, Debug)]
@@ -127,6 +132,50 @@ pub(crate) fn keep_to_vlans(
         };
         faults.error(codes::FRER, draft.place("frer"), message, help);
         return;
+    }
+}
+
+/// Reports members whose destination and VLAN another stream has: a node that receives frames of both could not distinguish them.
+pub(super) fn are_nobody_elses(list: &[StreamDraft<'_, '_>], faults: &mut Faults) {
+    let members = |stream: &Stream| -> Vec<(usize, Identity)> {
+        let Some(replication) = stream.replication.as_deref() else { return Vec::new() };
+        let hops = stream.hops.iter().zip(&replication.path).filter(|(hop, _)| hop.written.is_some());
+        hops.map(|(hop, path)| (*path as usize, (stream.destination_at(hop), stream.vlan_at(hop)))).collect()
+    };
+    if list.iter().all(|draft| draft.node.get("frer").is_none_or(|frer| frer.get(KEY).is_none())) {
+        return;
+    }
+    // Whose frames have an identity, and whether as they leave the talker.
+    let mut users: BTreeMap<Identity, Vec<(usize, bool)>> = BTreeMap::new();
+    for (number, StreamDraft { stream, .. }) in list.iter().enumerate() {
+        users.entry((stream.destination, stream.vlan)).or_default().push((number, true));
+        for (_, identity) in members(stream) {
+            users.entry(identity).or_default().push((number, false));
+        }
+    }
+    for (number, draft) in list.iter().enumerate() {
+        let of = members(&draft.stream);
+        // Of two members the later one is reported.
+        let user = |identity: &Identity| {
+            users[identity].iter().find(|(other, is_own)| *other != number && (*is_own || *other < number))
+        };
+        let taken = of.iter().find_map(|(path, identity)| Some((*path, *identity, user(identity)?.0)));
+        let Some((path, (destination, vlan), other)) = taken else { continue };
+        let list_of = draft.node.get("frer").and_then(|frer| frer.get(KEY)).expect("a stream with members");
+        let message = format!(
+            "copies of `{}` have destination {destination} in VLAN {vlan}, as frames of `{}`",
+            draft.stream.name, list[other].stream.name
+        );
+        let is_free = |address: &MacAddress| users.keys().all(|(known, _)| known != address);
+        let mut all = (1..=u16::MAX).map(|last| {
+            let [high, low] = last.to_be_bytes();
+            MacAddress([3, 0, 0, 0, high, low])
+        });
+        let free = all
+            .find(is_free)
+            .map_or_else(String::new, |free| format!(", such as `destination-mac: \"{free}\"`"));
+        let help = format!("state a `destination-mac` or `vlan` that no other stream has{free}");
+        faults.error(codes::FRER, list_of.items()[path].anchor(), message, help);
     }
 }
 
