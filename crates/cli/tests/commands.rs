@@ -620,6 +620,22 @@ fn a_network_is_written_in_other_forms_and_what_they_lack_is_listed() {
     let ended = tautwire(&folder, &["export", "graphml", "small.yaml", "--to", "nowhere/small.graphml"]);
     assert_eq!(ended.code, 3, "{}", ended.stderr);
     assert_eq!(tautwire(&folder, &["export", "svg", "small.yaml"]).code, 2);
+    // A document for each bridge.
+    let ended = tautwire(&folder, &["export", "yang", "small.yaml", "--to", "yang"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let document = fs::read_to_string(folder.join("yang/bridge.json")).unwrap();
+    assert!(
+        ended.stderr.contains("tautwire: not in yang: cables: rates, lengths and delays\n"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(tautwire(&folder, &["export", "yang", "small.yaml"]).stdout, document);
+    let ended =
+        tautwire(&folder, &["export", "yang-xml", "small.yaml", "--node", "bridge", "--to", "one.xml"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(fs::read_to_string(folder.join("one.xml")).unwrap().starts_with("<interfaces xmlns="));
+    let ended = tautwire(&folder, &["export", "yang", "small.yaml", "--node", "sensor"]);
+    assert_eq!((ended.code, &*ended.stderr), (2, "tautwire: yang is of bridges, and `sensor` is none\n"));
 }
 
 #[test]

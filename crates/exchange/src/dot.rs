@@ -4,12 +4,13 @@ use std::fmt::Write as _;
 
 use tautwire_model::Network;
 
-use crate::{Export, Written, cables, kind, node_of, topology_lacks};
+use crate::{Converted, Export, Scope, cables, kind, node_of, topology_lacks};
 
-pub(crate) static EXPORT: Export = Export { name: "dot", about: "Topology for Graphviz: `dot -Tsvg`", write };
+pub(crate) static EXPORT: Export =
+    Export { name: "dot", about: "Topology for Graphviz: `dot -Tsvg`", scope: Scope::Network(write) };
 
-fn write(network: &Network) -> Written {
-    let mut written = Written::default();
+fn write(network: &Network) -> Converted {
+    let mut written = Converted::default();
     let mut text = format!("graph {} {{\n  node [fontname=\"sans-serif\"];\n", quoted(&network.name));
     for node in &network.nodes {
         let shape = if kind(&node.kind) == "bridge" { "box" } else { "ellipse" };

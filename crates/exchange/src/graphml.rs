@@ -6,10 +6,11 @@ use std::fmt::Write as _;
 
 use tautwire_model::Network;
 
-use crate::{Export, Written, cables, kind, node_of, topology_lacks};
+use crate::xml::escaped;
+use crate::{Converted, Export, Scope, cables, kind, node_of, topology_lacks};
 
 pub(crate) static EXPORT: Export =
-    Export { name: "graphml", about: "Topology for networkx, yEd and Gephi", write };
+    Export { name: "graphml", about: "Topology for networkx, yEd and Gephi", scope: Scope::Network(write) };
 
 /// The data of nodes and edges: identifier, what has it, name, type.
 const KEYS: [(&str, &str, &str, &str); 6] = [
@@ -21,8 +22,8 @@ const KEYS: [(&str, &str, &str, &str); 6] = [
     ("to", "edge", "target_port", "string"),
 ];
 
-fn write(network: &Network) -> Written {
-    let mut written = Written::default();
+fn write(network: &Network) -> Converted {
+    let mut written = Converted::default();
     let mut text =
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n"
             .to_owned();
@@ -52,33 +53,4 @@ fn write(network: &Network) -> Written {
     written.text = text;
     topology_lacks(network, &mut written);
     written
-}
-
-/// A text of XML, in quotes too. Characters that XML 1.0 has no way to write become U+FFFD.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\t' | '\n' | '\r' => {
-                let _ = write!(escaped, "&#{};", u32::from(letter));
-            }
-            '\0'..'\u{20}' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            other => escaped.push(other),
-        }
-    }
-    escaped
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_a_text_and_no_mark_up() {
-        assert_eq!(escaped("<a \"b\" & 'c'>\n\u{1}"), "&lt;a &quot;b&quot; &amp; 'c'&gt;&#10;\u{fffd}");
-    }
 }

@@ -8,9 +8,12 @@ mod dot;
 mod graphml;
 mod lldp;
 mod tc;
+mod times;
+mod xml;
+mod yang;
 
 use tautwire_model::Network;
-use tautwire_model::network::{Link, NodeKind, Port, PortIndex, Traffic};
+use tautwire_model::network::{Link, NodeIndex, NodeKind, Port, PortIndex, Traffic};
 
 /// A form in which a network can be written.
 #[derive(Clone, Copy, Debug)]
@@ -19,17 +22,85 @@ pub struct Export {
     pub name: &'static str,
     /// What it is.
     pub about: &'static str,
-    /// Writes a network.
-    pub write: fn(&Network) -> Written,
+    /// What a text of it holds.
+    pub scope: Scope,
 }
 
-/// A network in another form.
+/// What a text of a form holds.
+#[derive(Clone, Copy, Debug)]
+pub enum Scope {
+    /// The network.
+    Network(fn(&Network) -> Converted),
+    /// A bridge.
+    Bridge {
+        /// Ending of the name of a file.
+        ending: &'static str,
+        /// Writes a bridge.
+        write: fn(&Network, NodeIndex) -> Converted,
+    },
+}
+
+/// A text in another form, with the name of its file if there is one for each bridge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    /// Name of the file, with its ending; none for a text of the network.
+    pub file: Option<String>,
+    /// The text, and what it leaves out.
+    pub converted: Converted,
+}
+
+impl Export {
+    /// Writes the network; or each bridge, or one of them.
+    ///
+    /// # Errors
+    /// A sentence that says why there is no such text.
+    pub fn write(&self, network: &Network, node: Option<&str>) -> Result<Vec<Text>, String> {
+        let (ending, write) = match (self.scope, node) {
+            (Scope::Network(write), None) => {
+                return Ok(vec![Text { file: None, converted: write(network) }]);
+            }
+            (Scope::Network(_), Some(_)) => {
+                return Err(format!("{} is one text of the network: it takes no node", self.name));
+            }
+            (Scope::Bridge { ending, write }, _) => (ending, write),
+        };
+        if let Some(name) = node.filter(|name| network.nodes.iter().all(|node| node.name != **name)) {
+            return Err(format!("the network has no node `{name}`"));
+        }
+        let chosen = network.nodes.iter().enumerate().filter(|(_, own)| {
+            matches!(own.kind, NodeKind::Bridge { .. }) && node.is_none_or(|name| name == own.name)
+        });
+        let texts: Vec<Text> = chosen
+            .map(|(number, own)| Text {
+                file: Some(format!("{}.{ending}", own.name)),
+                converted: write(network, NodeIndex::at(number)),
+            })
+            .collect();
+        match node {
+            _ if !texts.is_empty() => Ok(texts),
+            Some(name) => Err(format!("{} is of bridges, and `{name}` is none", self.name)),
+            None => Err(format!("{} is of bridges, and the network has none", self.name)),
+        }
+    }
+}
+
+/// A network in another form, or a description of what has another form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Written {
-    /// The text.
+pub struct Converted {
+    /// The text; a description is YAML.
     pub text: String,
-    /// What the description says and the text does not, a line each.
-    pub not_expressed: Vec<String>,
+    /// What the text does not take over, and what a description says without its files; a line each.
+    pub left_out: Vec<String>,
+}
+
+impl Converted {
+    /// Notes what is left out, each once.
+    fn lacks(&mut self, line: impl Into<String>) {
+        let line = line.into();
+        if !self.left_out.contains(&line) {
+            self.left_out.push(line);
+        }
+    }
 }
 
 /// A form that can be read.
@@ -45,7 +116,7 @@ pub struct Import {
     ///
     /// # Errors
     /// A sentence that says which file is not of this form, and why.
-    pub read: fn(&[Input]) -> Result<Read, String>,
+    pub read: fn(&[Input]) -> Result<Converted, String>,
 }
 
 /// A file in a form.
@@ -55,24 +126,6 @@ pub struct Input {
     pub name: String,
     /// Its text.
     pub text: String,
-}
-
-/// What was read.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Read {
-    /// The description, in YAML.
-    pub text: String,
-    /// What the files say and the description does not, and what it says without them; a line each.
-    pub not_taken: Vec<String>,
-}
-
-impl Read {
-    /// Notes what the description does not take, each once.
-    fn lacks(&mut self, line: String) {
-        if !self.not_taken.contains(&line) {
-            self.not_taken.push(line);
-        }
-    }
 }
 
 /// All forms that can be read.
@@ -85,22 +138,12 @@ pub fn import(name: &str) -> Option<&'static Import> {
 }
 
 /// All forms that can be written.
-pub static EXPORTS: [&Export; 3] = [&tc::EXPORT, &dot::EXPORT, &graphml::EXPORT];
+pub static EXPORTS: [&Export; 5] = [&tc::EXPORT, &yang::JSON, &yang::XML, &dot::EXPORT, &graphml::EXPORT];
 
 /// The form of a name that can be written.
 #[must_use]
 pub fn export(name: &str) -> Option<&'static Export> {
     EXPORTS.into_iter().find(|export| export.name == name)
-}
-
-impl Written {
-    /// Notes what the form does not express, each once.
-    fn lacks(&mut self, line: impl Into<String>) {
-        let line = line.into();
-        if !self.not_expressed.contains(&line) {
-            self.not_expressed.push(line);
-        }
-    }
 }
 
 /// What a network has in addition to nodes, cables and streams, by the keys of a description.
@@ -148,7 +191,7 @@ fn kind(kind: &NodeKind) -> &'static str {
 }
 
 /// What a form for topologies alone leaves out.
-fn topology_lacks(network: &Network, written: &mut Written) {
+fn topology_lacks(network: &Network, written: &mut Converted) {
     // Frames of protocols are streams of a network, too, but none of its description.
     let streams = network.streams.iter().filter(|stream| stream.traffic != Traffic::Protocol).count();
     if streams > 0 {

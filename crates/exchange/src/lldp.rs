@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::{Import, Input, Read};
+use crate::{Converted, Import, Input};
 
 pub(crate) static IMPORT: Import = Import {
     name: "lldp",
@@ -49,8 +49,8 @@ struct Cable {
     rate: Option<u64>,
 }
 
-fn read(inputs: &[Input]) -> Result<Read, String> {
-    let mut found = Read::default();
+fn read(inputs: &[Input]) -> Result<Converted, String> {
+    let mut found = Converted::default();
     let mut nodes: Vec<Node> = Vec::new();
     let mut values = Vec::new();
     for input in inputs {
@@ -89,7 +89,7 @@ fn read(inputs: &[Input]) -> Result<Read, String> {
         }
     }
     let cables = cables(seen, &nodes, inputs.len(), &mut found);
-    found.text = describe(&nodes, &cables, inputs.len(), &mut found.not_taken);
+    found.text = describe(&nodes, &cables, inputs.len(), &mut found.left_out);
     Ok(found)
 }
 
@@ -137,7 +137,7 @@ fn neighbour(
     value: &Value,
     nodes: &mut Vec<Node>,
     hosts: usize,
-    found: &mut Read,
+    found: &mut Converted,
 ) -> Option<Seen> {
     let place = format!("{}.{interface}", nodes[host].name);
     let near = (host, valid(interface));
@@ -183,7 +183,7 @@ fn neighbour(
 }
 
 /// Notes all keys of a part but those of a list.
-fn lacks(value: &Value, known: &[&str], place: &str, found: &mut Read) {
+fn lacks(value: &Value, known: &[&str], place: &str, found: &mut Converted) {
     for key in value.as_object().into_iter().flat_map(|keys| keys.keys()) {
         if !known.contains(&key.as_str()) {
             found.lacks(format!("{place}: {key}"));
@@ -235,7 +235,7 @@ fn is_half_duplex(medium: &str) -> bool {
 }
 
 /// The cables: what both ends see is one.
-fn cables(seen: Vec<Seen>, nodes: &[Node], hosts: usize, found: &mut Read) -> Vec<Cable> {
+fn cables(seen: Vec<Seen>, nodes: &[Node], hosts: usize, found: &mut Converted) -> Vec<Cable> {
     // What the other end sees of the same cable, by the names of both ports.
     let other = |number: usize| {
         let one = &seen[number];
@@ -282,7 +282,7 @@ fn cables(seen: Vec<Seen>, nodes: &[Node], hosts: usize, found: &mut Read) -> Ve
 }
 
 /// The description.
-fn describe(nodes: &[Node], cables: &[Cable], hosts: usize, not_taken: &mut Vec<String>) -> String {
+fn describe(nodes: &[Node], cables: &[Cable], hosts: usize, left_out: &mut Vec<String>) -> String {
     let mut text = format!(
         "# Nodes and cables by LLDP of {hosts} host{}. Device models, lengths of cables and streams are to be added.\nnodes:\n",
         if hosts == 1 { "" } else { "s" }
@@ -292,7 +292,7 @@ fn describe(nodes: &[Node], cables: &[Cable], hosts: usize, not_taken: &mut Vec<
         let bridges = node.bridges.unwrap_or(count > 1);
         let (article, kind) = if bridges { ("a", "bridge") } else { ("an", "end-station") };
         if node.bridges.is_none() {
-            not_taken.push(format!(
+            left_out.push(format!(
                 "{}: whether it bridges is not known; with {count} cable{} it becomes {article} {kind}",
                 node.name,
                 if count == 1 { "" } else { "s" }
@@ -307,7 +307,7 @@ fn describe(nodes: &[Node], cables: &[Cable], hosts: usize, not_taken: &mut Vec<
         let remark = if cable.rate.is_none() { "  # its rate is not known" } else { "" };
         let _ = writeln!(text, "  - {{between: [{}, {}], rate: {rate} Mbit/s}}{remark}", ends[0], ends[1]);
         if cable.rate.is_none() {
-            not_taken
+            left_out
                 .push(format!("{} to {}: its rate is not known; {RATE} Mbit/s is written", ends[0], ends[1]));
         }
     }

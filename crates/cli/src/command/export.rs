@@ -1,6 +1,6 @@
 //! `tautwire export`: a network in the form of another tool.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -15,12 +15,17 @@ Examples:
   tautwire export tc scenarios/scheduled-traffic.yaml --to gates.sh
   tautwire export dot scenarios/in-vehicle.yaml | dot -Tsvg > in-vehicle.svg
   tautwire export graphml scenarios/in-vehicle.yaml --to in-vehicle.graphml
+  tautwire export yang scenarios/scheduled-traffic.yaml --to configuration
+  tautwire export yang-xml scenarios/in-vehicle.yaml --node front --to front.xml
 
 Forms:
-  tc       commands of tc (iproute2), a shell script that takes the node's name: mqprio, taprio,
-           cbs, etf, and filters with skbedit, gate and police
-  dot      topology for Graphviz
-  graphml  topology for networkx, yEd and Gephi
+  tc        commands of tc (iproute2), a shell script that takes the node's name: mqprio, taprio,
+            cbs, etf, and filters with skbedit, gate and police
+  yang      instance data of the YANG modules of IEEE 802.1Q and 802.1CB in JSON, a document for
+            each bridge: VLANs, classes, gates, shapers, preemption, stream filters
+  yang-xml  the same in XML
+  dot       topology for Graphviz
+  graphml   topology for networkx, yEd and Gephi
 
 What a form does not express is listed on stderr, a line each.
 
@@ -34,7 +39,10 @@ pub(crate) struct Export {
     /// Description of the network (YAML); `-` is stdin
     #[arg(value_name = "NETWORK")]
     pub(super) path: PathBuf,
-    /// File to write [default: stdout]
+    /// Bridge to write, of a form with a document for each [default: all]
+    #[arg(long, value_name = "NAME")]
+    pub(super) node: Option<String>,
+    /// File to write, or folder for a document of each bridge [default: stdout]
     #[arg(long, value_name = "FILE")]
     pub(super) to: Option<PathBuf>,
 }
@@ -42,16 +50,51 @@ pub(crate) struct Export {
 pub(super) fn run(arguments: &Export) -> Result<Exit, Exit> {
     let scenario = scenario(&arguments.path)?;
     let export = exchange::export(&arguments.form).expect("clap takes the forms alone");
-    let written = (export.write)(&scenario.network);
+    let wrong = |why: &str| {
+        message(why);
+        Exit::WrongInput
+    };
+    let texts = export.write(&scenario.network, arguments.node.as_deref()).map_err(|why| wrong(&why))?;
+    let is_of_all = arguments.node.is_none() && texts.iter().all(|text| text.file.is_some());
     match &arguments.to {
-        None => output::result(&written.text)?,
-        Some(file) => std::fs::write(file, &written.text).map_err(|error| {
-            message(&format!("cannot write {}: {error}", file.display()));
-            Exit::Failure
-        })?,
+        None if texts.len() > 1 => {
+            return Err(wrong(&format!(
+                "{} has a document for each of {} bridges: choose one with --node, or a folder with --to",
+                export.name,
+                texts.len()
+            )));
+        }
+        None => output::result(&texts[0].converted.text)?,
+        Some(folder) if is_of_all => {
+            std::fs::create_dir_all(folder).map_err(|error| not_written(folder, &error))?;
+            for text in &texts {
+                let file = text.file.as_deref().expect("all are of bridges");
+                if file.contains(['/', '\\']) {
+                    return Err(wrong(&format!(
+                        "{file} is no name of a file: choose the bridge with --node"
+                    )));
+                }
+                write(&folder.join(file), &text.converted.text)?;
+            }
+        }
+        Some(file) => write(file, &texts[0].converted.text)?,
     }
-    for line in &written.not_expressed {
-        remark(&format!("not in {}: {line}", export.name));
+    // What several documents leave out alike is one line.
+    let mut lines: Vec<&String> = Vec::new();
+    for line in texts.iter().flat_map(|text| &text.converted.left_out) {
+        if !lines.contains(&line) {
+            lines.push(line);
+            remark(&format!("not in {}: {line}", export.name));
+        }
     }
     Ok(Exit::Holds)
+}
+
+fn write(file: &Path, text: &str) -> Result<(), Exit> {
+    std::fs::write(file, text).map_err(|error| not_written(file, &error))
+}
+
+fn not_written(path: &Path, error: &std::io::Error) -> Exit {
+    message(&format!("cannot write {}: {error}", path.display()));
+    Exit::Failure
 }

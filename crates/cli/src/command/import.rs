@@ -62,7 +62,7 @@ pub(super) fn run(arguments: &Import) -> Result<Exit, Exit> {
             })?;
         }
     }
-    for line in &read.not_taken {
+    for line in &read.left_out {
         remark(&format!("not from {}: {line}", import.name));
     }
     Ok(Exit::Holds)

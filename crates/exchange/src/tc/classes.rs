@@ -8,8 +8,8 @@ use tautwire_model::network::{ClassSettings, Network, NodeKind, Port, Transmissi
 use tautwire_model::wire_bits;
 use tautwire_units::BitRate;
 
-use super::{Place, times};
-use crate::Written;
+use super::Place;
+use crate::{Converted, times};
 
 /// Most frames in a queue where the description states nothing.
 const FRAMES: u32 = 1_024;
@@ -38,7 +38,7 @@ pub(super) fn write(
     number: usize,
     place: &Place<'_>,
     commands: &mut Vec<String>,
-    written: &mut Written,
+    written: &mut Converted,
 ) {
     let port = &network.ports[number];
     let rate = network.links[port.links.expect("it has a cable").egress.index()].rate;
@@ -102,7 +102,7 @@ fn child(
     classes: &[usize],
     rate: BitRate,
     place: &Place<'_>,
-    written: &mut Written,
+    written: &mut Converted,
 ) -> Child {
     let port = &network.ports[number];
     let settings = &port.classes[class];
@@ -162,7 +162,7 @@ fn credit_based(
     idle_slope: BitRate,
     rate: BitRate,
     place: &Place<'_>,
-    written: &mut Written,
+    written: &mut Converted,
 ) -> String {
     let of_class = format!("port {} class {class}", place.text);
     let (idle, line) = (idle_slope.as_bps().div_ceil(1_000), rate.as_bps() / 1_000);
@@ -206,7 +206,7 @@ fn is_limited(settings: &ClassSettings) -> bool {
 }
 
 /// The limit of a queue, if it is stated: of frames or of octets.
-fn limit(settings: &ClassSettings, class: usize, place: &Place<'_>, written: &mut Written) -> Child {
+fn limit(settings: &ClassSettings, class: usize, place: &Place<'_>, written: &mut Converted) -> Child {
     let (frames, octets) = (settings.limit_frames, settings.limit_octets.get());
     if !is_limited(settings) {
         return Child::None;
@@ -227,7 +227,7 @@ fn limit(settings: &ClassSettings, class: usize, place: &Place<'_>, written: &mu
 }
 
 /// What a port has and `tc` does not say.
-fn lacks(port: &Port, place: &Place<'_>, written: &mut Written) {
+fn lacks(port: &Port, place: &Place<'_>, written: &mut Converted) {
     let place = &place.text;
     if port.shared_buffer.is_some() {
         written.lacks(format!("port {place}: its shared buffer"));
@@ -250,7 +250,7 @@ fn schedule(
     classes: &[usize],
     rate: BitRate,
     place: &Place<'_>,
-    written: &mut Written,
+    written: &mut Converted,
 ) -> String {
     let place = &place.text;
     let parameters = &gates.parameters;

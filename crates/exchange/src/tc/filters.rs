@@ -7,8 +7,8 @@ use tautwire_core::Priority;
 use tautwire_model::network::{Hop, Network, Node, NodeIndex, Port, PortIndex, Stream, StreamIndex, Traffic};
 use tautwire_model::psfp::{BridgeFilters, ColourMode, Internal, StreamFilter, StreamGate};
 
-use super::{Place, device, is_interface, times};
-use crate::Written;
+use super::{Place, device, is_interface};
+use crate::{Converted, times};
 
 /// Octets of the EtherType, which is part of a service data unit and not of what Linux counts at reception.
 const ETHER_TYPE: u32 = 2;
@@ -21,7 +21,7 @@ const TAG: u64 = 4;
 const PRIORITIES: usize = 60_000;
 
 /// Adds the commands of a bridge.
-pub(super) fn write(network: &Network, node: &Node, commands: &mut Vec<String>, written: &mut Written) {
+pub(super) fn write(network: &Network, node: &Node, commands: &mut Vec<String>, written: &mut Converted) {
     let number = network.nodes.iter().position(|other| other.name == node.name).map(NodeIndex::at);
     let filters = number.and_then(|number| network.filters_of(number));
     let mut known = Known::default();
@@ -89,7 +89,7 @@ fn matches(
     filters: &BridgeFilters,
     port: PortIndex,
     place: &Place<'_>,
-    written: &mut Written,
+    written: &mut Converted,
 ) -> Vec<Matched> {
     let mut found: Vec<Matched> = Vec::new();
     let settings = &network.ports[port.index()];
@@ -151,7 +151,7 @@ fn actions(
     matched: &Matched,
     node: &Node,
     known: &mut Known,
-    written: &mut Written,
+    written: &mut Converted,
 ) -> String {
     let filter = &filters.filters[matched.filter];
     let of_filter = format!("bridge {} filter {}", node.name, filter.id);
@@ -175,7 +175,7 @@ fn actions(
 }
 
 /// The priority by which frames that pass are queued.
-fn priority(filter: &StreamFilter, matched: &Matched, of_filter: &str, written: &mut Written) -> Priority {
+fn priority(filter: &StreamFilter, matched: &Matched, of_filter: &str, written: &mut Converted) -> Priority {
     match &filter.internal {
         Internal::Own => matched.priority,
         Internal::Fixed(priority) => *priority,
@@ -194,7 +194,7 @@ fn gate_action(
     node: &Node,
     known: &mut Known,
     text: &mut String,
-    written: &mut Written,
+    written: &mut Converted,
 ) {
     let of_gate = format!("bridge {} stream gate {}", node.name, gate.id);
     let config = &gate.config;
@@ -257,7 +257,7 @@ fn meter_action(
     node: &Node,
     known: &mut Known,
     text: &mut String,
-    written: &mut Written,
+    written: &mut Converted,
 ) {
     let meter = &filters.meters[number];
     let of_meter = format!("bridge {} flow meter {}", node.name, meter.id);

@@ -7,17 +7,19 @@
 
 mod classes;
 mod filters;
-mod times;
 
 use std::fmt::Write as _;
 
 use tautwire_model::Network;
 use tautwire_model::network::{Node, NodeKind, Port};
 
-use crate::{Export, Written, mechanisms};
+use crate::{Converted, Export, Scope, mechanisms};
 
-pub(crate) static EXPORT: Export =
-    Export { name: "tc", about: "Commands of tc (iproute2) for each node, as a shell script", write };
+pub(crate) static EXPORT: Export = Export {
+    name: "tc",
+    about: "Commands of tc (iproute2) for each node, as a shell script",
+    scope: Scope::Network(write),
+};
 
 /// Keys whose mechanisms are what `tc` is for no part of, and who is.
 const ELSEWHERE: [(&str, &str); 3] = [
@@ -26,8 +28,8 @@ const ELSEWHERE: [(&str, &str); 3] = [
     ("events", "commands set up a network as it is at the start"),
 ];
 
-fn write(network: &Network) -> Written {
-    let mut written = Written::default();
+fn write(network: &Network) -> Converted {
+    let mut written = Converted::default();
     let mut text = format!(
         "#!/bin/sh
 # tc (iproute2) for the network {}: run `sh FILE NODE` as root on each node.
@@ -66,7 +68,7 @@ case \"$1\" in
 }
 
 /// The commands of a node.
-fn of_node(network: &Network, node: &Node, written: &mut Written) -> Vec<String> {
+fn of_node(network: &Network, node: &Node, written: &mut Converted) -> Vec<String> {
     let mut commands = Vec::new();
     let is_bridge = matches!(node.kind, NodeKind::Bridge { .. });
     for number in node.ports.clone() {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tautwire_exchange::Written;
+use tautwire_exchange::Converted;
 use tautwire_generate::{KINDS, seeds};
 use tautwire_workbench::Network;
 
@@ -30,8 +30,10 @@ pub(crate) fn networks(count: u64) -> Vec<(String, Network)> {
 }
 
 /// A network in a form.
-pub(crate) fn written(form: &str, network: &Network) -> Written {
-    (tautwire_exchange::export(form).unwrap().write)(network)
+pub(crate) fn written(form: &str, network: &Network) -> Converted {
+    let mut texts = tautwire_exchange::export(form).unwrap().write(network, None).unwrap();
+    assert_eq!(texts.len(), 1);
+    texts.remove(0).converted
 }
 
 /// The network of a description.

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use tautwire_exchange::{Input, Read};
+use tautwire_exchange::{Converted, Input};
 use tautwire_generate::Dice;
 use tautwire_model::network::{Network, NodeKind, PortIndex};
 
 use crate::common::{network, networks};
 
-fn read(inputs: &[Input]) -> Result<Read, String> {
+fn read(inputs: &[Input]) -> Result<Converted, String> {
     (tautwire_exchange::import("lldp").unwrap().read)(inputs)
 }
 
@@ -127,7 +127,7 @@ fn every_topology_comes_back() {
         // Who is seen by nobody may be anything.
         if all {
             assert_eq!(kinds(&back), kinds(&network), "{name}\n{}", read.text);
-            assert_eq!(read.not_taken, [] as [&str; 0], "{name}");
+            assert_eq!(read.left_out, [] as [&str; 0], "{name}");
         }
         found += 1;
     }
@@ -135,7 +135,7 @@ fn every_topology_comes_back() {
 }
 
 #[test]
-fn what_is_not_known_or_not_taken_is_listed() {
+fn what_is_not_known_or_left_out_is_listed() {
     let text = json!({"lldp": {"interface": {
         "eth0": {"via": "LLDP", "chassis": {"switch.example.com": {
             "id": {"type": "mac", "value": "02:00:00:00:00:01"}, "mgmt-ip": "192.0.2.1", "descr": "a switch",
@@ -151,7 +151,7 @@ fn what_is_not_known_or_not_taken_is_listed() {
     let names: Vec<&str> = network.nodes.iter().map(|node| node.name.as_str()).collect();
     assert_eq!(names, ["control", "switch.example.com", "02-00-00-00-00-09"]);
     assert_eq!(
-        found.not_taken,
+        found.left_out,
         [
             "control.eth0: half duplex",
             "control.eth0: vlan",
@@ -179,7 +179,7 @@ fn files_that_are_none_are_refused() {
     let neighbour = |name: &str| json!({"eth0": {"chassis": {name: {"id": {"value": name}}}, "port": {}}});
     let hub = json!({"lldp": {"interface": [neighbour("b"), neighbour("c")]}});
     let found = read(&[input("a", hub)]).unwrap();
-    assert!(found.not_taken[0].contains("a cable has two ends"), "{:?}", found.not_taken);
+    assert!(found.left_out[0].contains("a cable has two ends"), "{:?}", found.left_out);
     assert_eq!(network(&found.text).links.len(), 2);
 }
 

@@ -8,3 +8,4 @@ mod tc;
 #[cfg(target_os = "linux")]
 mod tc_accepts;
 mod topologies;
+mod yang;

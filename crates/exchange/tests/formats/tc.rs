@@ -1,7 +1,7 @@
 //! `tc`: the commands, read back, hold what the network has; and what they do not hold is named.
 
 use tautwire_core::Priority;
-use tautwire_exchange::Written;
+use tautwire_exchange::Converted;
 use tautwire_model::gates::GateParameters;
 use tautwire_model::network::{Network, NodeKind, Port, TransmissionSelection};
 
@@ -142,17 +142,17 @@ fn holds_shapers(
 }
 
 /// Whether a line names all of `parts`.
-fn says(written: &Written, parts: &[&str]) -> bool {
-    written.not_expressed.iter().any(|line| parts.iter().all(|part| line.contains(part)))
+fn says(written: &Converted, parts: &[&str]) -> bool {
+    written.left_out.iter().any(|line| parts.iter().all(|part| line.contains(part)))
 }
 
 #[test]
 fn nothing_is_left_out_unsaid() {
     for (name, network) in networks(6) {
         let found = written("tc", &network);
-        let mut lines = found.not_expressed.clone();
+        let mut lines = found.left_out.clone();
         lines.dedup();
-        assert_eq!(lines, found.not_expressed);
+        assert_eq!(lines, found.left_out);
         for port in network.ports.iter().filter(|port| port.links.is_some()) {
             let node = &network.nodes[port.node.index()].name;
             let place = format!("port {node}.{}", port.name);
@@ -275,5 +275,5 @@ streams:
   - {name: x, talker: drive, listeners: control, priority: 7, payload: 100 B, traffic: {type: periodic, interval: 1 ms}}",
     );
     let found = written("tc", &network);
-    insta::assert_snapshot!("cell", format!("{}\n{}\n", found.text, found.not_expressed.join("\n")));
+    insta::assert_snapshot!("cell", format!("{}\n{}\n", found.text, found.left_out.join("\n")));
 }

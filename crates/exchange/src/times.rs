@@ -1,4 +1,4 @@
-//! Lists of gates in whole nanoseconds, as Linux takes them: entries that fill the cycle exactly.
+//! Lists of gates in whole nanoseconds of 32 bits, as Linux and management take them: entries that fill the cycle exactly.
 
 use tautwire_model::gates::CycleTime;
 use tautwire_units::Duration;
@@ -7,18 +7,18 @@ use tautwire_units::Duration;
 const INTERVAL_MAX: u64 = u32::MAX as u64;
 
 /// A list in whole nanoseconds.
-pub(super) struct List<S> {
+pub(crate) struct List<S> {
     /// States, and how long; together a cycle.
-    pub(super) entries: Vec<(S, u64)>,
+    pub(crate) entries: Vec<(S, u64)>,
     /// The cycle.
-    pub(super) cycle: u64,
+    pub(crate) cycle: u64,
     /// Whether a time of the description is not a whole number of nanoseconds.
-    pub(super) is_rounded: bool,
+    pub(crate) is_rounded: bool,
 }
 
 /// The entries of a cycle: what is beyond its end is cut off, the last state stays until it ends, equal neighbours are one. Times are
 /// rounded down to nanoseconds, places and not intervals, so that errors do not add up.
-pub(super) fn list<S: Copy + PartialEq>(
+pub(crate) fn list<S: Copy + PartialEq>(
     entries: impl IntoIterator<Item = (S, Duration)>,
     cycle: CycleTime,
 ) -> List<S> {

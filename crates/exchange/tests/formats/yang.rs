@@ -1,0 +1,398 @@
+//! YANG: documents, read back, hold what bridges have; XML holds what JSON holds; and the published modules take them, where they are at hand.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use tautwire_core::Priority;
+use tautwire_exchange::Text;
+use tautwire_model::network::{Network, NodeIndex, NodeKind, Port, PortIndex, TransmissionSelection};
+use tautwire_model::psfp::BridgeFilters;
+
+use crate::common::{network, networks};
+
+/// The documents of all bridges; none of a network without a bridge.
+fn documents(form: &str, network: &Network) -> Vec<Text> {
+    tautwire_exchange::export(form).unwrap().write(network, None).unwrap_or_default()
+}
+
+/// A number, which is a text if it has 64 bits.
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_else(|| value.as_str().unwrap().parse().unwrap())
+}
+
+/// Entries of a list; none if it is not there.
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+#[test]
+fn documents_read_back_hold_what_bridges_have() {
+    let mut seen = BTreeMap::<&str, usize>::new();
+    for (name, network) in networks(6) {
+        let bridges = network.nodes.iter().enumerate();
+        let bridges: Vec<_> =
+            bridges.filter(|(_, node)| matches!(node.kind, NodeKind::Bridge { .. })).collect();
+        let documents = documents("yang", &network);
+        assert_eq!(documents.len(), bridges.len(), "{name}");
+        for ((index, node), text) in bridges.into_iter().zip(documents) {
+            let document: Value = serde_json::from_str(&text.converted.text).unwrap();
+            let interfaces = list(&document["ietf-interfaces:interfaces"]["interface"]);
+            assert_eq!(interfaces.len(), node.ports.len(), "{name}");
+            for (interface, own) in interfaces.iter().zip(node.ports.clone()) {
+                let port = &network.ports[own as usize];
+                let place = format!("{name}: {}.{}", node.name, port.name);
+                let settings = &interface["ieee802-dot1q-bridge:bridge-port"];
+                holds_classes(port, settings, &mut seen, &place);
+                holds_gates(&network, PortIndex(own), settings, &mut seen, &place);
+            }
+            let component = &document["ieee802-dot1q-bridge:bridges"]["bridge"][0]["component"][0];
+            holds_ways(&network, NodeIndex::at(index), component, &mut seen, &name);
+            if let Some(filters) = network.filters_of(NodeIndex::at(index)) {
+                holds_filters(&network, filters, component, &mut seen, &name);
+            }
+            holds_schedulers(&network, NodeIndex::at(index), &document, component, &mut seen, &name);
+        }
+    }
+    for what in
+        ["credit-based", "preemption", "gates", "ways", "filters", "stream gates", "meters", "schedulers"]
+    {
+        assert!(seen.get(what).is_some_and(|count| *count > 10), "{what}: {seen:?}");
+    }
+}
+
+fn holds_classes(port: &Port, settings: &Value, seen: &mut BTreeMap<&str, usize>, place: &str) {
+    let classes = &settings["traffic-class"]["traffic-class-table"];
+    let status = &settings["ieee802-dot1q-preemption-bridge:frame-preemption-parameters"]["frame-preemption-status-table"];
+    for priority in Priority::all() {
+        let leaf = format!("priority{}", priority.number());
+        assert_eq!(
+            number(&classes[&leaf]),
+            port.class_table.class_of(priority, true).index() as u64,
+            "{place}"
+        );
+        let regenerated = port.priority_regeneration[priority.index()].index() as u64;
+        assert_eq!(number(&settings["priority-regeneration"][&leaf]), regenerated, "{place}");
+        if let Some(stated) = port.preemption.filter(|stated| stated.enabled && stated.supported) {
+            let is_preemptable = stated.priorities >> priority.number() & 1 == 1;
+            assert_eq!(status[&leaf] == "preemptable", is_preemptable, "{place}");
+            *seen.entry("preemption").or_default() += 1;
+        } else {
+            assert!(status.is_null(), "{place}");
+        }
+    }
+    let slopes = list(&settings["ieee802-dot1q-cbsa-bridge:cbsa"]["cbsa-parameter-table"]);
+    let of = |class: usize| slopes.iter().find(|slope| number(&slope["traffic-class"]) == class as u64);
+    for (class, own) in port.classes.iter().enumerate() {
+        let slope = of(class).map(|slope| number(&slope["admin-idle-slope"]));
+        match own.selection {
+            TransmissionSelection::CreditBased { idle_slope } => {
+                assert_eq!(slope, Some(idle_slope.as_bps()), "{place}");
+                *seen.entry("credit-based").or_default() += 1;
+            }
+            TransmissionSelection::StrictPriority | TransmissionSelection::Ats => {
+                assert_eq!(slope, None, "{place}")
+            }
+        }
+    }
+}
+
+/// The list against that of the network, at many times of the cycle, and what the module demands.
+fn holds_gates(
+    network: &Network,
+    port: PortIndex,
+    settings: &Value,
+    seen: &mut BTreeMap<&str, usize>,
+    place: &str,
+) {
+    let table = &settings["ieee802-dot1q-sched-bridge:gate-parameter-table"];
+    let Some(gates) = network.gates(port) else {
+        assert!(table.is_null() || table["gate-enabled"] == false, "{place}");
+        return;
+    };
+    assert_eq!(table["gate-enabled"], true, "{place}");
+    let entries = list(&table["admin-control-list"]["gate-control-entry"]);
+    assert!(entries.len() as u64 <= number(&table["supported-list-max"]), "{place}");
+    let mut at = 0;
+    for entry in entries {
+        let interval = number(&entry["time-interval-value"]);
+        assert!(interval > 0 && interval <= number(&table["supported-interval-max"]), "{place}");
+        // Within, but for the nanoseconds at the ends that may be rounded.
+        let ns = at + interval / 2;
+        if ns > at && ns + 1 < at + interval {
+            let mut end = 0;
+            let own = gates.parameters.control_list.iter().find(|own| {
+                end += own.time_interval.as_ps();
+                ns * 1_000 < end
+            });
+            let own = own.unwrap_or_else(|| gates.parameters.control_list.last().unwrap());
+            assert_eq!(number(&entry["gate-states-value"]), u64::from(own.gate_states), "{place}: {ns} ns");
+        }
+        at += interval;
+    }
+    assert_eq!(at, gates.parameters.cycle_time.floor().as_ps() / 1_000, "{place}: entries fill the cycle");
+    let part = |cycle: &str, leaf: &str| u128::from(number(&table[cycle][leaf]));
+    let cycle = &gates.parameters.cycle_time;
+    let stated = (part("admin-cycle-time", "numerator"), part("admin-cycle-time", "denominator"));
+    let difference = u128::from(cycle.numerator()) * stated.1
+        - stated.0 * 1_000_000_000_000 * u128::from(cycle.denominator());
+    // Less than a nanosecond too short.
+    assert!(difference < 1_000 * stated.1 * u128::from(cycle.denominator()), "{place}");
+    let most = (part("supported-cycle-max", "numerator"), part("supported-cycle-max", "denominator"));
+    assert!(stated.0 * most.1 <= most.0 * stated.1, "{place}");
+    *seen.entry("gates").or_default() += 1;
+}
+
+/// Where frames of each stream go that is not learned.
+fn holds_ways(
+    network: &Network,
+    node: NodeIndex,
+    component: &Value,
+    seen: &mut BTreeMap<&str, usize>,
+    name: &str,
+) {
+    let ports = &network.nodes[node.index()].ports;
+    let entries = list(&component["filtering-database"]["filtering-entry"]);
+    for stream in network.streams.iter().filter(|stream| !stream.learned && stream.replication.is_none()) {
+        for hop in stream.hops.iter().filter(|hop| hop.previous.is_some() && ports.contains(&hop.port.0)) {
+            if stream.traffic == tautwire_model::network::Traffic::Protocol {
+                continue;
+            }
+            let address = stream.destination.to_string().replace(':', "-");
+            let vids = stream.vlan.number().to_string();
+            let entry = entries
+                .iter()
+                .find(|entry| entry["address"] == address.as_str() && entry["vids"] == vids.as_str());
+            let number_of_port = u64::from(hop.port.0 - ports.start + 1);
+            let is_there = |entry: &Value| {
+                list(&entry["port-map"]).iter().any(|port| number(&port["port-ref"]) == number_of_port)
+            };
+            assert!(entry.is_some_and(is_there), "{name}: {}", stream.name);
+            *seen.entry("ways").or_default() += 1;
+        }
+    }
+}
+
+/// Each stream at the bridge matches the filter that it matches in the network, with its gate and meter.
+fn holds_filters(
+    network: &Network,
+    filters: &BridgeFilters,
+    component: &Value,
+    seen: &mut BTreeMap<&str, usize>,
+    name: &str,
+) {
+    const WORDS: [&str; 8] = ["zero", "one", "two", "three", "four", "five", "six", "seven"];
+    let of = |what: &str, list_name: &str| {
+        list(&component[format!("ieee802-dot1q-psfp-bridge:{what}")][list_name])
+    };
+    let entries = of("stream-filters", "stream-filter-instance-table");
+    let gates = of("stream-gates", "stream-gate-instance-table");
+    let meters = of("flow-meters", "flow-meter-instance-table");
+    let mut ids: Vec<u64> = entries.iter().map(|entry| number(&entry["stream-filter-instance-id"])).collect();
+    let count = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), count, "{name}: each filter has its number");
+    for (index, stream) in network.streams.iter().enumerate() {
+        let handle = index as u64 + 1;
+        let is_here = stream.hops.iter().any(|hop| network.far_end(hop).0 == filters.node);
+        if !is_here || stream.traffic == tautwire_model::network::Traffic::Protocol {
+            continue;
+        }
+        for priority in Priority::all() {
+            let own = filters.filter_of(tautwire_model::network::StreamIndex::at(index), priority);
+            let own = own.map(|own| &filters.filters[own]);
+            let entry = entries.iter().find(|entry| {
+                (!entry["wildcard"].is_null() || entry["stream-handle"] == handle)
+                    && (entry["priority-spec"] == "wildcard"
+                        || entry["priority-spec"] == WORDS[priority.index()])
+            });
+            assert_eq!(own.is_some(), entry.is_some(), "{name}: {}", stream.name);
+            let (Some(own), Some(entry)) = (own, entry) else { continue };
+            *seen.entry("filters").or_default() += 1;
+            assert_eq!(number(&entry["max-sdu-size"]), u64::from(own.config.max_sdu.unwrap_or(0)), "{name}");
+            let gate = gates.iter().find(|gate| gate["stream-gate-instance-id"] == entry["stream-gate-ref"]);
+            let gate = gate.unwrap_or_else(|| panic!("{name}: a filter has a gate"));
+            match own.config.gate.map(|gate| &filters.gates[gate]) {
+                None => assert_eq!(gate["gate-enable"], false, "{name}"),
+                Some(own) => {
+                    assert_eq!(number(&gate["stream-gate-instance-id"]), u64::from(own.id), "{name}");
+                    let intervals = list(&gate["admin-control-list"]["gate-control-entry"]);
+                    let all: u64 = intervals.iter().map(|entry| number(&entry["time-interval-value"])).sum();
+                    let cycle =
+                        own.config.parameters.as_ref().map(|list| list.cycle_time.floor().as_ps() / 1_000);
+                    assert_eq!(all, cycle.unwrap_or(0), "{name}");
+                    *seen.entry("stream gates").or_default() += 1;
+                }
+            }
+            let meter =
+                meters.iter().find(|meter| meter["flow-meter-instance-id"] == entry["flow-meter-ref"]);
+            assert_eq!(meter.is_some(), own.config.meter.is_some(), "{name}");
+            if let (Some(meter), Some(own)) = (meter, own.config.meter) {
+                let config = &filters.meters[own].config;
+                let rate = config.committed_information_rate.as_bps();
+                assert_eq!(number(&meter["committed-information-rate"]), rate, "{name}");
+                assert_eq!(
+                    number(&meter["committed-burst-size"]),
+                    u64::from(config.committed_burst_size),
+                    "{name}"
+                );
+                *seen.entry("meters").or_default() += 1;
+            }
+        }
+    }
+}
+
+/// The scheduler of each stream, by its handle, and the handle by its frames.
+fn holds_schedulers(
+    network: &Network,
+    node: NodeIndex,
+    document: &Value,
+    component: &Value,
+    seen: &mut BTreeMap<&str, usize>,
+    name: &str,
+) {
+    let ports = &network.nodes[node.index()].ports;
+    let filters = list(&component["ieee802-dot1q-ats-bridge:stream-filters"]["stream-filter-instance-table"]);
+    for (index, stream) in network.streams.iter().enumerate() {
+        let handle = index as u64 + 1;
+        let own = stream.hops.iter().filter(|hop| hop.previous.is_some() && ports.contains(&hop.port.0));
+        let own = own.filter_map(|hop| hop.scheduler).next();
+        let found = filters.iter().find(|filter| filter["stream-handle"] == handle);
+        assert_eq!(own.is_some(), found.is_some(), "{name}: {}", stream.name);
+        let (Some(own), Some(found)) = (own, found) else { continue };
+        let own = &network.schedulers[own.index()];
+        let scheduler = &found["schedulers"]["scheduler-instance-table"][0];
+        assert_eq!(number(&scheduler["committed-information-rate"]), own.committed_information_rate.as_bps());
+        assert_eq!(
+            number(&scheduler["committed-burst-size"]),
+            own.committed_burst_size.get(),
+            "{name}: bits"
+        );
+        let identities = list(&document["ieee802-dot1cb-stream-identification:stream-identity"]);
+        let identity = identities.iter().find(|identity| identity["handle"] == handle).unwrap();
+        let address = &identity["null-stream-identification"]["destination-mac"];
+        if stream.replication.is_none() {
+            assert_eq!(address.as_str().unwrap().replace('-', ":"), stream.destination.to_string(), "{name}");
+        }
+        *seen.entry("schedulers").or_default() += 1;
+    }
+}
+
+/// Leaves of JSON with their paths, without modules.
+fn leaves(path: &str, value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => {
+            for (name, value) in members {
+                leaves(&format!("{path}/{}", name.rsplit(':').next().unwrap()), value, found);
+            }
+        }
+        Value::Array(entries) if *entries == [Value::Null] => found.push(format!("{path}=")),
+        Value::Array(entries) => entries.iter().for_each(|entry| leaves(path, entry, found)),
+        Value::String(words) => found.push(format!("{path}={}", words.rsplit(':').next().unwrap())),
+        other => found.push(format!("{path}={other}")),
+    }
+}
+
+/// Leaves of XML with their paths.
+fn elements(text: &str) -> Vec<String> {
+    let (mut path, mut found, mut is_open) = (Vec::new(), Vec::new(), false);
+    for part in text.split('<').skip(1) {
+        let (tag, content) = part.split_once('>').unwrap();
+        if tag.starts_with('/') {
+            path.pop().unwrap();
+            is_open = false;
+            continue;
+        }
+        path.push(tag.split([' ', '/']).next().unwrap());
+        let place = path.iter().map(|name| format!("/{name}")).collect::<String>();
+        if tag.ends_with('/') {
+            path.pop();
+            found.push(format!("{place}="));
+        } else if !content.trim().is_empty() {
+            found.push(format!("{place}={}", content.rsplit(':').next().unwrap()));
+        }
+        is_open = !tag.ends_with('/');
+    }
+    assert!(path.is_empty() && !is_open);
+    found
+}
+
+#[test]
+fn xml_holds_what_json_holds() {
+    for (name, network) in networks(2) {
+        let xml = documents("yang-xml", &network);
+        for (json, xml) in documents("yang", &network).into_iter().zip(xml) {
+            assert_eq!(json.converted.left_out, xml.converted.left_out);
+            let mut found = Vec::new();
+            leaves("", &serde_json::from_str(&json.converted.text).unwrap(), &mut found);
+            assert_eq!(elements(&xml.converted.text), found, "{name}");
+        }
+    }
+}
+
+/// Runs where `TAUTWIRE_YANG` names the folder of the modules, and yanglint is installed.
+#[test]
+fn published_modules_take_the_documents() {
+    let Some(folder) = std::env::var_os("TAUTWIRE_YANG") else { return };
+    let folder = Path::new(&folder);
+    let modules = [
+        ("", "iana-if-type@2014-05-08"),
+        ("", "ieee802-dot1q-types"),
+        ("", "ieee802-dot1q-bridge"),
+        ("cbsa-bridge:", "ieee802-dot1q-cbsa-bridge"),
+        ("sched-bridge:", "ieee802-dot1q-sched"),
+        ("sched-bridge:", "ieee802-dot1q-sched-bridge"),
+        ("preemption-bridge:", "ieee802-dot1q-preemption-bridge"),
+        ("psfp-bridge:", "ieee802-dot1q-psfp"),
+        ("psfp-bridge:", "ieee802-dot1q-psfp-bridge"),
+        ("ats-bridge:", "ieee802-dot1q-ats-bridge"),
+        ("stream-identification:", "ieee802-dot1cb-stream-identification"),
+    ];
+    let scratch = std::env::temp_dir().join(format!("tautwire-yang-{}", std::process::id()));
+    std::fs::create_dir_all(&scratch).unwrap();
+    for (name, network) in networks(1) {
+        let xml = documents("yang-xml", &network);
+        for (json, xml) in documents("yang", &network).into_iter().zip(xml) {
+            for text in [&json, &xml] {
+                let file = scratch.join(text.file.as_ref().unwrap());
+                std::fs::write(&file, &text.converted.text).unwrap();
+                let mut yanglint = Command::new("yanglint");
+                yanglint.arg("-p").arg(folder).args(["-e", "-t", "config"]);
+                // Whatever is loaded may demand its data.
+                let used = modules.iter().filter(|(mark, _)| json.converted.text.contains(mark));
+                yanglint.args(used.map(|(_, module)| folder.join(format!("{module}.yang"))));
+                let ended = yanglint.arg(&file).output().unwrap();
+                let said = String::from_utf8_lossy(&ended.stderr);
+                assert!(ended.status.success(), "{name} {}: {said}", file.display());
+            }
+        }
+    }
+    std::fs::remove_dir_all(&scratch).unwrap();
+}
+
+#[test]
+fn what_documents_leave_out_is_listed_and_what_they_are_not_of_is_refused() {
+    let network = network(
+        "name: net
+nodes: {a: {type: end-station}, b: {type: end-station}, s: {type: bridge}}
+links: [{between: [a, s], rate: 1 Gbit/s}, {between: [s, b], rate: 100 Mbit/s}]
+streams: [{name: x, talker: a, listeners: b, payload: 100 B, traffic: {type: periodic, interval: 1 ms}}]
+gptp: {}",
+    );
+    let yang = tautwire_exchange::export("yang").unwrap();
+    let written = yang.write(&network, Some("s")).unwrap();
+    assert_eq!(written[0].file.as_deref(), Some("s.json"));
+    for line in
+        ["cables: rates, lengths and delays", "`gptp`", "streams: traffic, deadlines, talkers and listeners"]
+    {
+        let lines = &written[0].converted.left_out;
+        assert!(lines.iter().any(|lacks| lacks == line), "{line}: {lines:?}");
+    }
+    assert_eq!(yang.write(&network, Some("a")).unwrap_err(), "yang is of bridges, and `a` is none");
+    assert_eq!(yang.write(&network, Some("z")).unwrap_err(), "the network has no node `z`");
+    let dot = tautwire_exchange::export("dot").unwrap();
+    let why = dot.write(&network, Some("s")).unwrap_err();
+    assert_eq!(why, "dot is one text of the network: it takes no node");
+}
