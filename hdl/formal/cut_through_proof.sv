@@ -5,7 +5,7 @@
 
 module cut_through_proof #(
   parameter int unsigned Ports = 4,
-  parameter int unsigned ClassWidth = 1,
+  parameter int unsigned ClassWidth = 3,
   parameter int unsigned CellWidth = 2,
   // Dependent, not to be overridden.
   parameter int unsigned PortWidth = $clog2(Ports)

@@ -6,9 +6,9 @@
 // Nothing is assumed of the callers.
 
 module exact_table_proof #(
-  parameter int unsigned Requesters = 2,
-  parameter int unsigned Buckets = 2,
-  parameter int unsigned KeyWidth = 3,
+  parameter int unsigned Requesters = 8,
+  parameter int unsigned Buckets = 4,
+  parameter int unsigned KeyWidth = 4,
   parameter int unsigned ValueWidth = 1
 ) (
   input logic                                  clk_i,

@@ -11,7 +11,7 @@ module frame_dispatch_proof #(
   parameter int unsigned LengthWidth = 7,
   parameter int unsigned TimeWidth = 2,
   parameter int unsigned SchedulerWidth = 1,
-  parameter int unsigned Classes = 2,
+  parameter int unsigned Classes = 8,
   // Dependent, not to be overridden.
   parameter int unsigned ChainWidth = LengthWidth - 5,
   parameter int unsigned ClassWidth = $clog2(Classes),

@@ -144,8 +144,21 @@ module switch_fabric #(
   localparam int unsigned ChainWidth = LengthWidth - 5;
   localparam int unsigned PortWidth = $clog2(Ports);
   localparam int unsigned CountWidth = $clog2(Ports + 1);
-  // No port takes more than two cells in 89 cycles, nor a frame longer than 1 542.
+  // Cells that are free when a frame begins to be cut through: all ports together take no more until it has its last one.
   localparam int unsigned CutReserve = 40 * Ports;
+`ifndef SYNTHESIS
+  // A port takes cells fastest with frames of 65 octets in the buffer, which have two: 69 octets on the line and the three that are at
+  // least between two of them (`gmii_rx.sv`). One more cell comes to its hand that was on its way there.
+  localparam int unsigned TwoCellsIn = 65 + 4 + 3;
+  // The longest frame has 1 518 octets in the buffer. From the header, of 18 octets, to its last cell, and the cycles in which both are
+  // on their way to the buffer and back.
+  localparam int unsigned CellsOfLongest = 24;
+  localparam int unsigned CutWindow = 64 * (CellsOfLongest - 1) - 18 + 32;
+  localparam int unsigned CutNeeds = CellsOfLongest - 1 + (Ports - 1) * (2 * (CutWindow / TwoCellsIn + 1) + 1);
+  if (CutThrough && CutReserve < CutNeeds) begin : g_cut_reserve
+    $fatal(1, "CutReserve is less than what all ports take while a frame is cut through");
+  end
+`endif
   // The tag that the engine passes through: `descriptor_t` of `frame_dispatch.sv`.
   localparam int unsigned TagWidth = CellWidth + ChainWidth + LengthWidth + Ports + ClassWidth + PortWidth;
   // Cycles by which words of a frame may be late after its start.

@@ -11,21 +11,28 @@ import pytest
 from latency import PHYS_NS, cut_through_ns, host
 from mixed import introductions
 from switch_run import (
+    CELLS,
     PORTS,
+    Access,
     Frame,
     Outcome,
     ats_setting,
     credit_setting,
     cut_through_setting,
     frame_octets,
+    gates_setting,
     group_setting,
     nothing_is_left,
     run,
     scheduler_setting,
     stream_setting,
 )
+from tautwire.switch_registers import ADDRESSES
+from verilated import lint
 
 ALL = 0xFF
+# Cells that a start leaves free, of a switch of four ports (`switch_fabric.sv`).
+CUT_RESERVE = 160
 
 
 def random_frames(seed: int, count: int, spread: float, classes: int = 8) -> list[Frame]:
@@ -145,3 +152,47 @@ def test_under_overload_every_frame_is_sent_or_counted(tmp_path: pathlib.Path) -
     assert len(outcome.sent) == counters["sent"]
     order_is_kept(outcome)
     nothing_is_left(outcome)
+
+
+def least_cells(folder: pathlib.Path, free: int) -> tuple[Outcome, int]:
+    """The longest frame comes in with so many cells free, and all other ports take cells as fast as any carriers can.
+
+    A frame of 69 octets takes two cells; with three octets between two carriers its port brings the next one 72 cycles later. All of
+    them are held by the gates of port 0, so no cell comes back. Beside what was sent the cells that are taken from when the frame asks
+    until it has its last one.
+    """
+    at = 10_000
+    frames = introductions()
+
+    def held(port: int, number: int, cycle: int) -> Frame:
+        octets = frame_octets(host(0), host(port), number.to_bytes(2, "big") + bytes(45), pcp=number % 8)
+        assert len(octets) == 69
+        return Frame(port, cycle, octets, gap=1, preamble=1)
+
+    # Every port has a cell in hand.
+    before = (CELLS - PORTS - free) // 2
+    frames += [held(1, k, at) for k in range(before)]
+    at += 72 * before + 1_000
+    longest = Frame(0, at, frame_octets(host(1), host(0), bytes(1_500)))
+    frames.append(longest)
+    # They begin when its header is in.
+    frames += [held(port, before + k, at + 45) for port in (1, 2, 3) for k in range(60)]
+    during = [Access(cycle, ADDRESSES["free_cells"]) for cycle in (at + 40, at + 7 + 23 * 64 + 16)]
+    outcome = run([cut_through_setting(ALL), gates_setting(0, 0)], frames, folder, during=during)
+    assert longest.sfd == at + 7
+    asked, last = (value for _, value, _ in outcome.answers)
+    return outcome, asked - last
+
+
+def test_the_cells_that_a_start_leaves_are_enough(tmp_path: pathlib.Path) -> None:
+    """A frame that is begun has its last cell before the others have taken all; with two cells less it is not begun."""
+    outcome, taken = least_cells(tmp_path, CUT_RESERVE + 4)
+    assert sum(outcome.counters["cut_through"]) == 1 and sum(outcome.counters["bad"]) == 0
+    assert sum(outcome.counters["no_cell"]) > 0, "others take all cells in the end"
+    assert CUT_RESERVE - 20 < taken <= CUT_RESERVE, "enough, and not much more"
+    outcome, _ = least_cells(tmp_path, CUT_RESERVE + 2)
+    assert sum(outcome.counters["cut_through"]) == 0
+
+
+def test_a_build_with_fewer_is_refused() -> None:
+    assert "CutReserve" in lint("switch_fabric", faults={"switch_fabric": ("40 * Ports;", "36 * Ports;")})

@@ -55,11 +55,18 @@ def defaults(top: str) -> dict[str, int]:
     return plain | {name: int(value) * plain["Ports"] for name, value, each in found if each}
 
 
-def lint(top: str, parameters: Mapping[str, int] | None = None) -> str:
+def planted(top: str, faults: Mapping[str, tuple[str, str]] | None) -> list[pathlib.Path]:
+    """The files of a module; those with a fault have one text for another."""
+    return [faulty(path, *faults[path.stem]) if faults and path.stem in faults else path for path in sources(top)]
+
+
+def lint(
+    top: str, parameters: Mapping[str, int] | None = None, faults: Mapping[str, tuple[str, str]] | None = None
+) -> str:
     """What Verilator says about a module with all its warnings on; empty if nothing."""
     options = [f"-G{name}={value}" for name, value in (parameters or {}).items()]
     command = [str(VERILATOR), "--lint-only", "-Wall", "--assert", f"-I{RTL}", "--top-module", top, *options]
-    command += [str(path) for path in sources(top)]
+    command += [str(path) for path in planted(top, faults)]
     run = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
     return run.stderr if run.returncode or "%Warning" in run.stderr else ""
 
@@ -87,8 +94,7 @@ def harness(
 
     Probes are bound into what is inside; a module with a fault has one text for another.
     """
-    planted = faults or {}
-    files = [faulty(path, *planted[path.stem]) if path.stem in planted else path for path in sources(top)]
+    files = planted(top, faults)
     files += [*probes, HDL / "harness" / f"{program}.cpp"]
     included = sorted(RTL.glob("*.svh"))
     options = [f"-G{name}={value}" for name, value in sorted(parameters.items())]
