@@ -41,6 +41,8 @@ pub enum PlantedFault {
     SetBackForgotten,
     /// A frame is not taken to wait for the turns of other sub-virtual-links.
     TurnsForgotten,
+    /// A message that comes early is not taken to wait for those of the period before, which came late.
+    LateMessagesForgotten,
     /// The frames of a babbling link that policing passes are left out.
     PolicedLinkForgotten,
     /// The regulator that sub-virtual-links share is taken to let bits through and not frames: no Lmax.
@@ -202,8 +204,9 @@ impl PlantedFault {
     pub const OF_ANSWERS: [Self; 2] = [Self::ReceptionsForgotten, Self::ResponseJitterForgotten];
 
     /// Those of virtual links.
-    pub const OF_VIRTUAL_LINKS: [Self; 6] = [
+    pub const OF_VIRTUAL_LINKS: [Self; 7] = [
         Self::TurnsForgotten,
+        Self::LateMessagesForgotten,
         Self::PolicedLinkForgotten,
         Self::SharedLinkFluid,
         Self::SkewForgotten,

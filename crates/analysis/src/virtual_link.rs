@@ -1,12 +1,17 @@
 //! Virtual links (ARINC 664 part 7): the output of the end system's regulator and of the switches' policing, and how
 //! long a frame waits for its BAG.
 //!
-//! - After the regulator a stream has at most one largest frame a BAG, whatever its application does. With a burst of
-//!   `B` messages every `T >= B·BAG` and a jitter `J` of the application, message `i` of a burst leaves at most `J +
-//!   i·BAG` after its period began: none waits longer than `J + (B − 1)·BAG`. Of several sub-virtual-links a message
-//!   leaves within the busy period of all of them. Where only the newest message is kept, none waits for more than a
-//!   BAG a sub-virtual-link. Where the queue may be full the same holds for those that it takes: each leaves no later
-//!   without the others.
+//! - After the regulator a stream has at most one largest frame a BAG, whatever its application does. A message leaves
+//!   at once, or a BAG after the one before it: so message `n`, made at `a(n)`, waits for `k·BAG − (a(n) − a(n − k))` at most,
+//!   for some `k`. With a burst of `B` messages every `T >= B·BAG` and a jitter `J` of the application, messages of
+//!   periods `p` apart are made `p·T − J` apart at least, and `k` is `(p + 1)·B − 1` at most. So the wait is
+//!   `((p + 1)·B − 1)·BAG − max(0, p·T − J)` at most, which grows up to `p = ⌊J/T⌋`, and does not from the `p` behind it on.
+//!   With true clocks that is no more than `J + (B − 1)·BAG`: message `i` of a burst leaves at most `J + i·BAG` after its period began.
+//! - Several sub-virtual-links take turns. One of them whose queue was empty waits for a BAG and for a message of each
+//!   other one, and for one of each between its own messages: with `S` of them it has a turn each `S·BAG`, the first one
+//!   that long after it came. And a message leaves within the busy period of all of them. Where only the newest message is
+//!   kept, none waits for more than a BAG a sub-virtual-link. Where the queue may be full the same holds for those that
+//!   it takes: each leaves no later without the others.
 //! - So message `i` of a burst is in the queue from its period's begin to at most `J + i·BAG` after that, and at any
 //!   time those of `⌊J/T⌋ + 1` periods are, and what is left of the burst before them.
 //! - Without a regulator messages come as their application makes them: at most `J + (B − 1)·BAG` before or after
@@ -167,6 +172,17 @@ impl Messages {
         periods.saturating_mul(self.burst).saturating_add(self.burst.saturating_sub(gone))
     }
 
+    /// The longest that one waits for those before it, if one leaves each `turn` and they keep to that.
+    fn wait(&self, turn: u64) -> u64 {
+        // What the clock times may be late at both ends of a distance.
+        let jitter = self.jitter.saturating_add(self.step).saturating_add(self.step);
+        let together = jitter / self.interval;
+        let before = |periods: u64| (periods + 1).saturating_mul(self.burst) - 1;
+        let apart = (together + 1).saturating_mul(self.interval) - jitter;
+        let last = before(together + 1).saturating_mul(turn).saturating_sub(apart);
+        before(together).saturating_mul(turn).max(last)
+    }
+
     /// The most that come within a span.
     pub(crate) fn within(&self, span: u64) -> u64 {
         (span.saturating_add(self.late) / self.interval).saturating_add(1).saturating_mul(self.burst)
@@ -185,13 +201,14 @@ fn waits(
     let queued = messages.and_then(|all| match all {
         [one] if one.keeps(bag) => {
             // The host's part of the jitter is in its own greatest delay already.
-            let wait = (one.burst - 1).saturating_mul(bag);
-            Some((wait.saturating_add(one.jitter), one.waiting(bag)))
+            Some((one.wait(bag), one.waiting(bag)))
         }
         [_] => None,
         _ => {
             let busy = busy_period(all, bag)?;
-            Some((busy - bag, all[own].within(busy)))
+            let (own, turn) = (&all[own], bag.saturating_mul(count));
+            let turns = own.keeps(turn).then(|| turn.saturating_add(own.wait(turn)));
+            Some((turns.map_or(busy - bag, |turns| turns.min(busy - bag)), own.within(busy)))
         }
     });
     let (wait, most) = (queued.map(|(wait, _)| wait), queued.map(|(_, most)| most));
@@ -258,6 +275,15 @@ impl Plan<'_> {
         if fault == Some(crate::PlantedFault::TurnsForgotten) {
             for link in self.links.iter_mut().flatten().filter(|link| link.streams.len() > 1) {
                 link.wait = link.wait.map(|_| 0);
+            }
+        }
+        if fault == Some(crate::PlantedFault::LateMessagesForgotten) {
+            let streams = self.network.streams.iter();
+            for (link, stream) in self.links.iter_mut().zip(streams) {
+                let Some(link) = link.as_mut().filter(|link| link.streams.len() == 1) else { continue };
+                if let Traffic::Periodic { burst, .. } = stream.traffic {
+                    link.wait = link.wait.map(|wait| wait.min(u64::from(burst - 1) * link.bag));
+                }
             }
         }
         if fault == Some(crate::PlantedFault::PolicedLinkForgotten) {
@@ -413,5 +439,58 @@ impl Analysis<'_> {
             at = entry.previous;
         }
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The longest wait of those that come at these times, one leaving each `turn`.
+    fn longest(times: impl Iterator<Item = u64>, turn: u64) -> u64 {
+        let (mut free, mut wait) = (0, 0);
+        for at in times {
+            wait = wait.max(free.max(at) - at);
+            free = free.max(at) + turn;
+        }
+        wait
+    }
+
+    #[test]
+    fn messages_that_come_late_make_early_ones_wait_and_no_longer() {
+        let mut longer = 0;
+        for (interval, jitter, burst) in (1..=24)
+            .flat_map(|interval| (0..=60).map(move |jitter| (interval, jitter)))
+            .flat_map(|(interval, jitter)| (1..=4).map(move |burst| (interval, jitter, burst)))
+        {
+            let messages = Messages { interval, jitter, late: jitter, step: 0, burst };
+            for turn in (1..=interval).filter(|turn| messages.keeps(*turn)) {
+                let bound = messages.wait(turn);
+                // All up to one period as late as they may be, those behind it as early.
+                let found = (0..12).map(|late| {
+                    let period = |number: u64| {
+                        let due = number * interval;
+                        let at =
+                            if number <= late { due + jitter } else { due.max(late * interval + jitter) };
+                        (0..burst).map(move |_| at)
+                    };
+                    let together = |number: u64| {
+                        let due = number * interval;
+                        let at = if due <= jitter { jitter } else { due };
+                        (0..burst).map(move |_| at)
+                    };
+                    let early = longest((0..80).flat_map(period), turn);
+                    early.max(longest((0..80).flat_map(together), turn))
+                });
+                let found = found.max().expect("a dozen");
+                assert!(found <= bound, "{found} of {bound}: {burst} each {interval} by {jitter}, {turn}");
+                assert!(
+                    found == bound || jitter > 12 * interval,
+                    "{found} of {bound}: {burst} each {interval} by {jitter}, {turn}"
+                );
+                longer += u64::from(bound > (burst - 1) * turn);
+            }
+        }
+        assert!(longer > 1_000, "{longer} wait for those of other periods");
     }
 }
