@@ -95,6 +95,8 @@ pub enum PlantedFault {
     GapOfCopiesForgotten,
     /// What a stuck sender repeats is left out. Found by the search of replicated streams alone.
     RepeatsForgotten,
+    /// Of copies of a stream that share a link one is counted. Found by the search of replicated streams alone.
+    CopiesOnLinkForgotten,
     /// Copies with a priority of their own are taken to have that of their stream. Found by the search of replicated streams alone.
     PriorityOfCopiesForgotten,
     /// Copies are taken to come to the flow meter behind their elimination at once. Found by the search of policed copies alone.

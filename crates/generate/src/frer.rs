@@ -89,6 +89,7 @@ fn drawn(seed: u64, mut dice: Dice, is_policed: bool) -> String {
             }
         }
     }
+    let text = shared(&text, bridges, &mut Dice::new(seed ^ 0x7368_6172_6564));
     let mut text = identified(&text, shape.is_shaped, &mut Dice::new(seed ^ 0x6d65_6d62_6572));
     if !events.is_empty() {
         let _ = writeln!(text, "events: [{}]", events.join(", "));
@@ -302,12 +303,106 @@ fn write_meters(text: &mut String, dice: &mut Dice, streams: &[Stream]) {
     );
 }
 
+/// How the paths of copies that share a link begin.
+const STATED: &str = "      paths: [[";
+
+/// Copies of some streams share a link and part behind it: they go one way around the ring, whose first and last cables are double there.
+fn shared(text: &str, bridges: u64, dice: &mut Dice) -> String {
+    let number = |part: &str, before: &str, after: char| {
+        let rest = &part[part.find(before)? + before.len()..];
+        rest[..rest.find(after)?].parse::<u64>().ok()
+    };
+    let mut parts = text.split("  - name: s");
+    let mut with = parts.next().unwrap_or_default().to_owned();
+    let (mut doubled, mut streams) = (Vec::new(), String::new());
+    for (stream, part) in parts.enumerate() {
+        streams.push_str("  - name: s");
+        let ends = number(part, "talker: e", '\n').zip(number(part, "listeners: [e", ']'));
+        let cables = ends.and_then(|(talker, listener)| {
+            let forward = (listener + bridges - talker) % bridges;
+            // Each cable of the ring, and the bridge behind it.
+            let ahead = |step: u64| ((talker + step) % bridges, (talker + step + 1) % bridges);
+            let back = |step: u64| {
+                let next = (talker + bridges - step - 1) % bridges;
+                (next, next)
+            };
+            let all: Vec<_> = if forward > bridges / 2 {
+                (0..forward).map(ahead).collect()
+            } else {
+                (0..bridges - forward).map(back).collect()
+            };
+            Some((all, talker, listener)).filter(|(all, ..)| all.len() > 2)
+        });
+        let Some((cables, talker, listener)) =
+            cables.filter(|_| part.contains("    frer:\n") && dice.chance(15))
+        else {
+            streams.push_str(part);
+            continue;
+        };
+        let last = cables.len() - 1;
+        doubled.extend([cables[0].0, cables[last].0]);
+        let path = |first: char, second: char| {
+            let steps = cables.iter().enumerate().map(|(step, (cable, bridge))| {
+                let kind = if step == 0 {
+                    first
+                } else if step == last {
+                    second
+                } else {
+                    'r'
+                };
+                format!(", {kind}{cable}, b{bridge}")
+            });
+            format!("[b{talker}{}]", steps.collect::<String>())
+        };
+        let function = format!("{{node: {}{listener}, ", dice.one_of(&["e", "e", "b"]));
+        let mut named = String::new();
+        let at_listener = format!("{{node: e{listener}, ");
+        let has_named = part.contains(&at_listener);
+        for line in part.lines().filter(|line| !line.starts_with("      paths: ")) {
+            let is_unnamed = line.starts_with("        - {") && !line.contains("node: ");
+            let line = match line {
+                "    frer:" => {
+                    let members = format!(
+                        "[{{destination-mac: \"03:00:00:01:{stream:02x}:01\"}}, {{destination-mac: \"03:00:00:01:{stream:02x}:02\", vlan: {}}}]",
+                        dice.between(1, 3)
+                    );
+                    format!(
+                        "    frer:\n      paths: [{}, {}]\n      dmac-vlan-stream-identification: {members}",
+                        path('r', 'd'),
+                        path('d', 'r')
+                    )
+                }
+                _ if is_unnamed && has_named => continue,
+                _ if is_unnamed => line.replacen('{', &function, 1),
+                _ => line.to_owned(),
+            };
+            named.push_str(&line);
+            named.push('\n');
+        }
+        streams.push_str(&named);
+    }
+    doubled.sort_unstable();
+    doubled.dedup();
+    let mut cables = String::new();
+    for cable in doubled {
+        let (next, delay) = ((cable + 1) % bridges, dice.between(0, 200));
+        let _ = writeln!(
+            cables,
+            "  - {{name: d{cable}, between: [b{cable}, b{next}], propagation-delay: {delay} us}}"
+        );
+    }
+    with = with.replace("streams:\n", &(cables + "streams:\n"));
+    with + &streams
+}
+
 /// Copies with an identification of their own, of some streams: other VLANs, priorities and addresses for each path.
 fn identified(text: &str, is_shaped: bool, dice: &mut Dice) -> String {
     let mut parts = text.split("    frer:\n");
     let mut with = parts.next().unwrap_or_default().to_owned();
     for (number, part) in parts.enumerate() {
-        if dice.chance(40) {
+        if part.starts_with(STATED) {
+            with.push_str("    frer:\n");
+        } else if dice.chance(40) {
             let paths = if part.starts_with("      paths: 3") { 3 } else { 2 };
             let members: Vec<String> = (0..paths).map(|_| member(dice, (number, is_shaped))).collect();
             // Nobody else has its address.
@@ -427,7 +522,7 @@ mod tests {
 
     #[test]
     fn random_networks_with_copies_are_valid() {
-        let (mut replicated, mut several, mut policed) = (0, 0, 0);
+        let (mut replicated, mut several, mut policed, mut shared) = (0, 0, 0, 0);
         for seed in 0..600 {
             let draw = if seed < 300 { random_replication } else { random_policed_replication };
             let text = draw(seed);
@@ -438,10 +533,12 @@ mod tests {
             let copied: Vec<_> =
                 network.streams.iter().filter(|stream| stream.replication.is_some()).collect();
             replicated += copied.len();
+            shared += text.matches(STATED).count();
             policed += network.stream_filters.len();
             several += copied.iter().filter(|stream| stream.listeners.len() > 1).count();
         }
         assert!(replicated > 800 && several > 200, "{replicated} streams with copies, {several} to several");
+        assert!(shared > 30, "{shared} streams whose copies share a link");
         assert!(policed > 400, "{policed} bridges with filters");
     }
 }

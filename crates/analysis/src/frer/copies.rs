@@ -80,6 +80,15 @@ impl Analysis<'_> {
             let Some(replication) = stream.replication.as_deref() else { continue };
             let first = self.plan.first_entry[entry.stream as usize];
             let place = number - first;
+            #[cfg(feature = "planted-faults")]
+            if self.plan.fault == Some(crate::PlantedFault::CopiesOnLinkForgotten)
+                && entries
+                    .iter()
+                    .any(|other| other < number && self.plan.entries[*other as usize].stream == entry.stream)
+            {
+                self.arrivals[*number as usize].is_represented = true;
+                continue;
+            }
             if replication.merged[place as usize] != place {
                 continue;
             }

@@ -87,6 +87,31 @@ pub(crate) fn of_step(step: &Step, number: &dyn Fn(usize) -> u32) -> Option<u32>
     numbers.all(|other| other == first).then_some(first)
 }
 
+/// A number for destination and VLAN that the frames of a member have, of all frames if none: 0 for those of the stream.
+pub(super) fn identity(
+    topology: &Topology<'_>,
+    (draft, members): (&StreamDraft<'_, '_>, &[Member]),
+    member: Option<u32>,
+) -> u32 {
+    // By default a stream has the address of a port of its listener.
+    let is_of_stream = |address: &MacAddress| match draft.destination {
+        Some(_) => draft.stream.destination == *address,
+        None => {
+            let is_of_listener = |port: &crate::network::Port| draft.stream.listeners.contains(&port.node);
+            topology.ports.iter().any(|port| port.address == *address && is_of_listener(port))
+        }
+    };
+    let of = |member: &Member| {
+        (member.written.destination.filter(|address| !is_of_stream(address)), member.written.vlan)
+    };
+    let Some(own) = member.and_then(|member| members.get(member as usize)).map(of) else { return 0 };
+    if own == (None, draft.vlan_id) {
+        return 0;
+    }
+    let first = members.iter().position(|other| of(other) == own).expect("at least itself");
+    u32::try_from(first + 1).expect("few members")
+}
+
 /// Reports a hop whose ports are not in the VLAN that frames have there.
 pub(crate) fn keep_to_vlans(
     topology: &Topology<'_>,

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use tautwire_core::frer::{LatentErrorParameters, RecoveryAlgorithm, RecoveryParameters};
 use tautwire_units::Duration;
 
-use super::members;
+use super::members::{self, Member};
 use super::paths::{Edge, disjoint};
 use super::ways::{NoWays, PathLink, Step, ways};
 use super::{Encapsulation, FrameReplication, Recovery};
@@ -36,7 +36,7 @@ pub(crate) fn is_replicated(draft: &StreamDraft<'_, '_>) -> bool {
 pub(crate) fn find(
     topology: &Topology<'_>,
     edges: &[Edge],
-    draft: &StreamDraft<'_, '_>,
+    (draft, members): (&StreamDraft<'_, '_>, &[Member]),
     faults: &mut Faults,
 ) -> Option<(FrameReplication, Vec<Step>, Vec<Option<u32>>)> {
     let node = draft.node.get("frer")?;
@@ -64,10 +64,11 @@ pub(crate) fn find(
     let recovers = |node: usize| {
         recoveries.iter().any(|recovery| recovery.node.index() == node && recovery.sequence.is_some())
     };
-    match ways(&paths, &recovers, generation) {
+    let member = |step: &Step| members::of_step(step, &|path| number(&paths, path));
+    let identity = |step: &Step| members::identity(topology, (draft, members), member(step));
+    match ways(&paths, &recovers, generation, &identity) {
         Ok((generation, steps)) => {
             let replication = replication(node, &paths, generation, recoveries, &steps, topology);
-            let member = |step: &Step| members::of_step(step, &|path| number(&paths, path));
             let members = steps.iter().map(member).collect();
             Some((replication, steps, members))
         }
@@ -395,7 +396,7 @@ fn refuse(why: NoWays, place: Place, faults: &mut Faults) {
         ),
         NoWays::Alike => (
             "copies that come over one link part behind it, and the node there cannot distinguish them",
-            "add an entry of `sequence-recovery` for the node before the link, or choose other paths",
+            "give them different destinations or VLANs with `dmac-vlan-stream-identification`, add an entry of `sequence-recovery` for the node before the link, or choose other paths",
         ),
         NoWays::TooMany => {
             ("the paths make too many ways", "state fewer paths, or let fewer nodes have recovery functions")

@@ -2,8 +2,8 @@
 //!
 //! A copy follows the paths of which it is the copy; where they part, to one listener or to several, it is replicated, one copy for each
 //! next link. At a node with a recovery function copies are one stream again, which follows all paths through the node. The hops form a
-//! tree: behind such a node each copy that comes has a way of its own, and [`Step::merged`] gives those that are one passage. Member streams
-//! have the same addresses, so a node distinguishes them by the link over which they come, and a frame does not go back over it.
+//! tree: behind such a node each copy that comes has a way of its own, and [`Step::merged`] gives those that are one passage. A node
+//! distinguishes member streams by the link over which they come and by the identification that they have there; a frame does not go back over its link.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -49,7 +49,8 @@ pub(crate) enum NoWays {
 const STEPS_MAX: usize = 512;
 
 /// The hops of paths that all lead from one node, to one listener or several. `recovers`: whether a node has a recovery function.
-/// `generation`: where numbers are given, by default where paths part.
+/// `generation`: where numbers are given, by default where paths part. `identity`: a number for the identification
+/// that the frames of a step have.
 ///
 /// # Errors
 /// Why there are none.
@@ -57,6 +58,7 @@ pub(crate) fn ways(
     paths: &[Vec<PathLink>],
     recovers: &dyn Fn(usize) -> bool,
     generation: Option<usize>,
+    identity: &dyn Fn(&Step) -> u32,
 ) -> Result<(usize, Vec<Step>), NoWays> {
     let shared = (0..).take_while(|place| {
         paths.iter().all(|path| path.get(*place).is_some_and(|link| paths[0].get(*place) == Some(link)))
@@ -78,7 +80,7 @@ pub(crate) fn ways(
     if paths.iter().map(|path| listener(path)).any(|node| !recovers(node) && ways.copies_to(node) > 1) {
         return Err(NoWays::Copies);
     }
-    if !ways.are_distinct() {
+    if !ways.are_distinct(identity) {
         return Err(NoWays::Alike);
     }
     Ok((generation, ways.steps))
@@ -159,19 +161,19 @@ impl Ways<'_> {
         (0_u32..).zip(&self.steps).filter(|(number, step)| step.merged == *number && ends(step)).count()
     }
 
-    /// Whether all frames that come over one link go on alike.
-    fn are_distinct(&self) -> bool {
+    /// Whether all frames that come over one link with one identification go on alike.
+    fn are_distinct(&self, identity: &dyn Fn(&Step) -> u32) -> bool {
         let mut onward: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); self.steps.len()];
         for step in &self.steps {
             if let Some(previous) = step.previous {
                 onward[previous as usize].insert(step.link);
             }
         }
-        let mut behind: HashMap<u32, &BTreeSet<u32>> = HashMap::new();
+        let mut behind: HashMap<(u32, u32), &BTreeSet<u32>> = HashMap::new();
         self.steps
             .iter()
             .zip(&onward)
-            .all(|(step, onward)| *behind.entry(step.link).or_insert(onward) == onward)
+            .all(|(step, onward)| *behind.entry((step.link, identity(step))).or_insert(onward) == onward)
     }
 
     /// The paths that pass a node.
@@ -202,6 +204,15 @@ mod tests {
             to: pair[1],
         };
         nodes.windows(2).map(link).collect()
+    }
+
+    /// Ways of copies that have the identification of their stream.
+    fn ways(
+        paths: &[Vec<PathLink>],
+        recovers: &dyn Fn(usize) -> bool,
+        generation: Option<usize>,
+    ) -> Result<(usize, Vec<Step>), NoWays> {
+        super::ways(paths, recovers, generation, &|_| 0)
     }
 
     fn summary(steps: &[Step]) -> Vec<(u32, Option<u32>, u32, bool)> {
@@ -289,6 +300,10 @@ mod tests {
         let alike = [path(&[0, 1, 3, 4, 6, 8]), path(&[0, 2, 3, 4, 7, 8])];
         assert_eq!(ways(&alike, &|node| node == 8, None), Err(NoWays::Alike));
         assert!(ways(&alike, &|node| node == 3 || node == 8, None).is_ok());
+        let own = |step: &Step| u32::try_from(step.paths).expect("few paths");
+        let (_, steps) = super::ways(&alike, &|node| node == 8, None, &own).expect("copies that differ");
+        let shared: Vec<u64> = steps.iter().filter(|step| step.link == 304).map(|step| step.paths).collect();
+        assert_eq!((steps.len(), shared), (10, vec![0b01, 0b10]));
         let crossed = [path(&[0, 1, 2, 3, 4]), path(&[0, 2, 1, 5, 4])];
         assert_eq!(ways(&crossed, &all, None), Err(NoWays::Circle));
     }

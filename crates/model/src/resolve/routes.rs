@@ -105,7 +105,8 @@ pub(crate) fn find(
                     let more = usable(&graph, vlans.at(member.vlan), draft);
                     edges.extend(more.into_iter().filter(|edge| !edges.contains(edge)).collect::<Vec<_>>());
                 }
-                let Some((replication, steps, of)) = frer::resolve::find(topology, &edges, draft, faults)
+                let Some((replication, steps, of)) =
+                    frer::resolve::find(topology, &edges, (draft, &members), faults)
                 else {
                     continue;
                 };

@@ -86,6 +86,39 @@ fn the_priority_of_a_path_is_that_of_its_copies() {
     }
 }
 
+/// Two ways meet at s4, share the link to s5, and part again there; s8 eliminates.
+fn shared_link(identification: &str, cut: &str) -> String {
+    let names = ["s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8"];
+    let bridges: String = names.iter().map(|name| format!("  {name}: {{type: bridge}}\n")).collect();
+    format!(
+        "network-control: none\nvlans: {{1: {{tagged: all}}, 2: {{tagged: all}}}}\ndefaults: {{rate: 100 Mbit/s}}\nnodes:\n  a: {{type: end-station}}\n  b: {{type: end-station}}\n{bridges}\
+         links: [{{between: [a, s1]}}, {{between: [s1, s2]}}, {{between: [s1, s3]}}, {{between: [s2, s4]}}, {{between: [s3, s4]}}, {{between: [s4, s5]}}, {{name: upper, between: [s5, s6]}}, {{name: lower, between: [s5, s7]}}, {{between: [s6, s8]}}, {{between: [s7, s8]}}, {{between: [s8, b]}}]\n\
+         streams:\n  - name: x\n    talker: a\n    listeners: b\n    frame: 1000 B\n    deadline: 1 ms\n    traffic: {{type: periodic, interval: 1 ms}}\n    frer:\n      paths: [[s1, s2, s4, s5, s6, s8], [s1, s3, s4, s5, s7, s8]]\n\
+         {identification}      sequence-recovery: [{{node: s8, reset-timeout: 20 ms, history-length: 8}}]\nevents: [{{at: 0 s, cut-link: {cut}}}]\nrun: {{duration: 50 ms}}\n"
+    )
+}
+
+/// Both copies come to s4 at 242.88 us, that of the upper way by the first port. Each takes 81.12 us on each link with its tag, 82.08 us with the gap between
+/// frames; the first and the last link take 80.64 us.
+#[test]
+fn copies_that_share_a_link_part_by_their_identification() {
+    let identified =
+        "      dmac-vlan-stream-identification: [{vlan: 2}, {destination-mac: \"03:00:00:00:00:01\"}]\n";
+    for (cut, delay) in [("lower", 566_880), ("upper", 566_880 + 82_080)] {
+        let (network, seen) = run(&shared_link(identified, cut));
+        let (listener, delay) = (&seen.streams[0].listeners[0], Duration::from_ns(delay));
+        assert_eq!((listener.delay.min(), listener.delay.max()), (Some(delay), Some(delay)), "{cut}");
+        assert_eq!(listener.lost, Some(0));
+        assert!(!losses(&network, &bounds(&network)).may_be_lost(StreamIndex(0), 0));
+        // Each copy may be the later one on the shared link.
+        let bound = bounds(&network).streams[0].listeners[0].delay.clone().expect("a bound");
+        assert!(bound >= Duration::from_ns(566_880 + 82_080) && bound < Duration::from_us(760), "{bound}");
+    }
+    for alike in ["", "      dmac-vlan-stream-identification: [{priority: 3}, {priority: 2}]\n"] {
+        assert_eq!(codes(&shared_link(alike, "upper")), ["frer::impossible"], "{alike}");
+    }
+}
+
 #[test]
 fn the_first_copy_passes_and_frames_are_six_octets_longer_between() {
     let text = two_ways("3 us", "reset-timeout: 20 ms, history-length: 8", "");

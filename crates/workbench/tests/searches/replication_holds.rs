@@ -258,6 +258,12 @@ fn faults_of_copies_are_found() {
         !faults(&network, &bounds_with_fault(&network, planted)).is_empty()
     });
     assert!(found.is_some(), "bounds with the priority of the stream for copies that have their own");
+    let found = (0..cases(2_000)).find(|seed| {
+        let network = described(&random_replication(*seed));
+        let planted = Some(PlantedFault::CopiesOnLinkForgotten);
+        !faults(&network, &bounds_with_fault(&network, planted)).is_empty()
+    });
+    assert!(found.is_some(), "bounds with one of the copies that share a link");
     let forgotten = |seed: &u64| {
         let network = described(&random_policed_replication(*seed));
         let all = bounds_with_fault(&network, Some(PlantedFault::MeteredGapForgotten));
