@@ -88,8 +88,7 @@ fn alter(network: &mut Parts, test: Test) {
         }
     }
     if test == Test::ResponseTime {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../scenarios/harts.yaml");
-        let scenario = tautwire_model::load(path.as_ref()).expect("a kept scenario");
+        let scenario = tautwire_model::load(&crate::scenario("harts")).expect("a kept scenario");
         let mut harts = scenario.network.expect("no errors").harts.clone().expect("it has cycles");
         harts.reservations.clear();
         network.harts = Some(harts);

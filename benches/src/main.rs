@@ -13,7 +13,7 @@ mod live;
 mod tightness;
 mod time_triggered;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use tautwire_admission::{AdmissionTest, EndToEndBounds};
@@ -118,10 +118,15 @@ fn network(backbone: &Backbone) -> Network {
     loaded.network.expect("no errors")
 }
 
+/// The file of a kept scenario.
+fn scenario(name: &str) -> PathBuf {
+    let package = std::env::var("CARGO_MANIFEST_DIR").expect("cargo runs the benches");
+    Path::new(&package).join(format!("../scenarios/{name}.yaml"))
+}
+
 /// Speed of the simulation of a kept scenario.
 fn frame_hops_per_cpu_s(name: &str) -> f64 {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../scenarios/generated");
-    let loaded = tautwire_model::load(format!("{folder}/{name}.yaml").as_ref()).expect("a kept scenario");
+    let loaded = tautwire_model::load(&scenario(&format!("generated/{name}"))).expect("a kept scenario");
     let network = loaded.network.expect("no errors");
     let empty = tautwire_units::Duration::from_ps(1);
     let setup = median_ms(3, || {

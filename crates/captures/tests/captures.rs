@@ -14,7 +14,7 @@ use tautwire_units::Duration;
 use tautwire_workbench::{Options, TraceRecorder, bounds, simulate_with};
 
 fn drifting(name: &str) -> Network {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(name);
+    let path = Path::new("../../scenarios").join(name);
     tautwire_workbench::load(&path).unwrap().network.unwrap()
 }
 

@@ -11,7 +11,7 @@ use common::{folder, tautwire};
 
 /// An input of the cases of the workbench.
 fn case(name: &str) -> String {
-    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../workbench/tests/cases/inputs");
+    let cases = Path::new("../workbench/tests/cases/inputs");
     fs::read_to_string(cases.join(name)).unwrap()
 }
 

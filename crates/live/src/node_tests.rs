@@ -9,7 +9,7 @@ use tautwire_workbench::table::TableOptions;
 use tautwire_workbench::{Manifest, Options, RunFolder};
 
 fn scenario(name: &str) -> Network {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(name);
+    let path = std::path::Path::new("../../scenarios").join(name);
     tautwire_workbench::load(&path).expect("it is there").network.expect("it has no errors")
 }
 

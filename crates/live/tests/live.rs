@@ -25,7 +25,7 @@ fn network(text: &str) -> Network {
 }
 
 fn scenario(name: &str) -> Network {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(name);
+    let path = Path::new("../../scenarios").join(name);
     tautwire_workbench::load(&path).unwrap().network.unwrap()
 }
 

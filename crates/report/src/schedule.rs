@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     fn of(scenario: &str) -> Option<ScheduleDocument> {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+        let folder = std::path::Path::new("../../scenarios");
         let loaded = tautwire_model::load(&folder.join(scenario)).expect("a scenario");
         ScheduleDocument::new(&loaded.network.expect("no errors"))
     }

@@ -127,7 +127,7 @@ impl Slab {
     }
 
     /// The most frames that have been on their way at once.
-    #[cfg(test)]
+    #[cfg(feature = "planted-faults")]
     pub(crate) fn places(&self) -> usize {
         self.slots.len()
     }

@@ -11,7 +11,8 @@ use tautwire_workbench::{Manifest, Network, Options, Summary, bounds, load, load
 
 fn main() {
     let count = std::env::args().nth(1).map_or(300, |count| count.parse().expect("a number of networks"));
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let package = std::env::var("CARGO_MANIFEST_DIR").expect("cargo runs it");
+    let folder = Path::new(&package).join("../../scenarios");
     let entries = std::fs::read_dir(folder).expect("the scenarios");
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "yaml"));

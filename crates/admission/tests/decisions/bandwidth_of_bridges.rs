@@ -81,7 +81,7 @@ fn random_networks_reserve_what_the_test_admits() {
 #[test]
 fn scenarios_are_admitted_as_they_are_reserved() {
     for (name, together) in [("avb", true), ("reserved-slopes", true), ("stream-reservation", false)] {
-        let path = format!("{}/../../scenarios/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+        let path = format!("../../scenarios/{name}.yaml");
         let network = tautwire_model::load(path.as_ref()).unwrap().network.unwrap();
         assert_eq!(compared(name, &network), (together, true), "{name}");
         let asks = network.srp.iter().flat_map(|reservation| &reservation.streams);

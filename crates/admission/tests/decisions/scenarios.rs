@@ -16,7 +16,7 @@ use tautwire_units::Duration;
 
 /// The kept scenarios, by name.
 fn scenarios() -> Vec<(String, Network)> {
-    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios"));
+    let folder = PathBuf::from("../../scenarios");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<PathBuf> =
         files.filter(|path| path.extension().is_some_and(|end| end == "yaml")).collect();

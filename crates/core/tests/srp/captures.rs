@@ -28,7 +28,7 @@ struct Heard {
 
 /// The MSRP frames of a capture in the order of time.
 fn heard(name: &str) -> Vec<Heard> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../wire/tests/captures").join(name);
+    let path = Path::new("../wire/tests/captures").join(name);
     let octets = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut reader = PcapNgReader::new(&octets[..]).expect("a section");
     let mut frames = Vec::new();

@@ -8,7 +8,7 @@ use tautwire_workbench::Network;
 
 /// All scenarios, and networks of every kind by some seeds, with their names.
 pub(crate) fn networks(count: u64) -> Vec<(String, Network)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let folder = Path::new("../../scenarios");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|file| file.extension().is_some_and(|ending| ending == "yaml"));
     files.sort();

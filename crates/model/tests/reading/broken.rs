@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use tautwire_model::{Diagnostic, Grammar, Loaded, Severity, load};
 
 fn corpus(folder: &str) -> Vec<PathBuf> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
+    let folder = PathBuf::from("tests").join(folder);
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
         .expect("the corpus")
         .map(|entry| entry.expect("an entry").path())

@@ -41,8 +41,7 @@ fn sum(
 
 /// The printed totals of a table: payload and nanoseconds.
 fn printed(table: &str) -> Vec<(u64, u64)> {
-    let path =
-        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../papers/ats-fpga-switch/data").join(table);
+    let path = PathBuf::from("../../papers/ats-fpga-switch/data").join(table);
     let text = std::fs::read_to_string(path).expect("a table");
     let columns: Vec<&str> = text.lines().next().expect("a heading").split(',').collect();
     let column = |name: &str| columns.iter().position(|column| *column == name).expect("a column");

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use tautwire_model::{Severity, load_text};
 
 fn texts() -> Vec<(PathBuf, Vec<u8>)> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let mut texts = Vec::new();
     for folder in ["../../scenarios", "../../devices", "tests/broken"] {
-        let mut paths: Vec<PathBuf> = std::fs::read_dir(root.join(folder))
+        let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
             .expect("a folder")
             .map(|entry| entry.expect("an entry").path())
             .filter(|path| path.extension().is_some_and(|extension| extension == "yaml"))
@@ -98,7 +97,7 @@ fn no_value_is_too_large_for_its_diagnostic() {
         "1 B",
         "1 bit/s",
     ];
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let folder = PathBuf::from("../../scenarios");
     let text = std::fs::read_to_string(folder.join("shaped-line.yaml")).expect("a scenario");
     let more = "  - {name: bursts, talker: b, listeners: x, payload: 100 B, traffic: {type: on-off, on: 5 ms, off: 10 ms, interval: 1 ms, offset: 1 us}}
   - {name: whole, talker: b, listeners: x, payload: 100 B, traffic: {type: file, octets: 10 kB}}

@@ -7,7 +7,7 @@ use tautwire_model::{Network, load};
 use tautwire_units::{BitRate, Bits, Duration};
 
 fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
+    PathBuf::from("../../scenarios")
 }
 
 fn scenario(name: &str) -> Network {

@@ -14,7 +14,7 @@ use tautwire_units::Duration;
 use tautwire_wire::EthernetHeader;
 
 fn scenario(name: &str) -> Network {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(name);
+    let path = Path::new("../../scenarios").join(name);
     let loaded = tautwire_model::load(&path).expect("a scenario");
     loaded.network.expect("a scenario without faults")
 }

@@ -14,11 +14,13 @@
 //! within the window has been given to it. Frames of later windows, which a host created before its window was ended, may be there, too. Not here: what happens to a frame between two queues, which is the same code
 //! (`egress.rs`, `relay.rs`, `talker.rs`).
 
+#[cfg(feature = "planted-faults")]
+mod fault;
 mod order;
 mod send;
-#[cfg(test)]
-mod tests;
 
+#[cfg(feature = "planted-faults")]
+pub use fault::{OrderFault, run_by_ports};
 pub(crate) use order::order;
 
 use tautwire_core::{Selection, TrafficClass};
@@ -76,8 +78,8 @@ pub(crate) struct ByPorts {
     until: SimTime,
     /// Frames that are aimed at for a window.
     window_frames: u64,
-    #[cfg(test)]
-    fault: Option<tests::Fault>,
+    #[cfg(feature = "planted-faults")]
+    fault: Option<OrderFault>,
 }
 
 impl ByPorts {
@@ -92,7 +94,7 @@ impl ByPorts {
             ring: 0,
             until: SimTime::ZERO,
             window_frames: WINDOW_FRAMES,
-            #[cfg(test)]
+            #[cfg(feature = "planted-faults")]
             fault: None,
         }
     }
@@ -222,7 +224,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let mut inputs = std::mem::take(&mut by_ports.inputs[port_index as usize]);
         // Those of one ring are in their order already, which a stable sort keeps.
         inputs.sort_by_key(Input::order);
-        #[cfg(test)]
+        #[cfg(feature = "planted-faults")]
         self.spoil(&mut inputs, &mut wake);
         let mut left = inputs.as_slice();
         let port = self.ports[port_index as usize].as_ref().expect("a port of a hop is connected");

@@ -33,7 +33,7 @@ fn random_networks_have_one_trace() {
 
 #[test]
 fn every_scenario_has_one_trace() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
+    let folder = "../../scenarios";
     let mut count = 0;
     for entry in std::fs::read_dir(folder).expect("the scenarios") {
         let path = entry.expect("a file").path();

@@ -8,7 +8,7 @@ use super::{answer, codes, network, text};
 
 /// A scenario whose run is shortened.
 fn scenario(name: &str, duration: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(name);
+    let path = Path::new("../../scenarios").join(name);
     let text = std::fs::read_to_string(path).expect("a scenario");
     let lines = text.lines().map(|line| {
         let is_run = line.starts_with("run:");

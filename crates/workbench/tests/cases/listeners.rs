@@ -199,7 +199,7 @@ fn a_learned_way_that_is_full_is_a_loss_where_it_is_full() {
 
 #[test]
 fn of_two_copies_one_may_be_lost() {
-    let path = format!("{}/../../scenarios/avionics.yaml", env!("CARGO_MANIFEST_DIR"));
+    let path = "../../scenarios/avionics.yaml";
     let text = std::fs::read_to_string(path).expect("a scenario");
     let network = network(&text);
     let mut observation = simulate(&network, &mut Options::default());
@@ -283,7 +283,7 @@ fn a_failure_code_is_shown_only_where_somebody_asked() {
 
 #[test]
 fn a_stream_that_gives_way_later_is_refused() {
-    let path = format!("{}/../../scenarios/reserved-emergency.yaml", env!("CARGO_MANIFEST_DIR"));
+    let path = "../../scenarios/reserved-emergency.yaml";
     let answer = answer(&std::fs::read_to_string(path).expect("a scenario"));
     // The emergency call goes to the desk alone, and there it preempted the conference, permanently or for a time.
     let (stream, desk) = answer.place("conference", "desk");
@@ -296,7 +296,7 @@ fn a_stream_that_gives_way_later_is_refused() {
 }
 
 fn harts_scenario(name: &str) -> String {
-    let path = format!("{}/../../scenarios/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("../../scenarios/{name}.yaml");
     std::fs::read_to_string(path).expect("a scenario")
 }
 

@@ -383,7 +383,7 @@ fn refused_for_losses(text: &str) -> Vec<(String, String, Option<String>)> {
 
 #[test]
 fn a_central_entity_that_tests_bounds_refuses_what_may_be_lost() {
-    let path = format!("{}/../../scenarios/central-requests.yaml", env!("CARGO_MANIFEST_DIR"));
+    let path = "../../scenarios/central-requests.yaml";
     let text = std::fs::read_to_string(path).expect("a scenario");
     let limited = |frames: u32| {
         let limit = format!("hall: {{type: bridge, queue-limit: {{frames: {frames}}}}}");
@@ -398,7 +398,7 @@ fn a_central_entity_that_tests_bounds_refuses_what_may_be_lost() {
 
 #[test]
 fn a_master_that_tests_bounds_refuses_what_may_be_lost() {
-    let path = format!("{}/../../scenarios/harts-admission.yaml", env!("CARGO_MANIFEST_DIR"));
+    let path = "../../scenarios/harts-admission.yaml";
     let text = std::fs::read_to_string(path).expect("a scenario");
     let text = text.replace("    channel: channel\n", "    channel: channel\n    decide-by: bounds\n");
     let limited = |cells: u32| {

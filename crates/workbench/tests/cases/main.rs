@@ -29,7 +29,7 @@ use tautwire_workbench::{Bounds, Network, Observation, Options, Verification, lo
 
 /// The path of an input.
 fn input(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/inputs").join(name)
+    Path::new("tests/cases/inputs").join(name)
 }
 
 /// The text of an input.

@@ -9,7 +9,7 @@ use tautwire_workbench::Network;
 use tautwire_workbench::network::{NodeKind, PortIndex};
 
 fn scenario(name: &str) -> Network {
-    let path = format!("{}/../../scenarios/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("../../scenarios/{name}.yaml");
     described(&std::fs::read_to_string(path).expect("a scenario"))
 }
 

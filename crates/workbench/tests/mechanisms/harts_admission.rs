@@ -9,7 +9,7 @@ use tautwire_units::Duration;
 use tautwire_workbench::{Network, Observation, Options, StreamIndex, load_text, simulate};
 
 pub(super) fn scenario() -> String {
-    let path = format!("{}/../../scenarios/harts-admission.yaml", env!("CARGO_MANIFEST_DIR"));
+    let path = "../../scenarios/harts-admission.yaml";
     std::fs::read_to_string(path).unwrap()
 }
 

@@ -135,7 +135,7 @@ fn an_acmaster_that_is_alone_comes_back_and_keeps_granted_streams() {
 /// `scenarios/harts-consumers.yaml` behaves as its comment states.
 #[test]
 fn the_scenario_of_consumers_decides_each_alone() {
-    let path = format!("{}/../../scenarios/harts-consumers.yaml", env!("CARGO_MANIFEST_DIR"));
+    let path = "../../scenarios/harts-consumers.yaml";
     let (network, observation) = run(&std::fs::read_to_string(path).unwrap());
     let proven = bounds(&network);
     let view = &network.streams[0];

@@ -106,7 +106,7 @@ fn what_is_derived_is_what_is_reserved() {
         "harts-synchronous-admission",
         "harts-multi-switch",
     ] {
-        let path = format!("{}/../../scenarios/{file}.yaml", env!("CARGO_MANIFEST_DIR"));
+        let path = format!("../../scenarios/{file}.yaml");
         let text = std::fs::read_to_string(&path).expect("a scenario");
         compare(&described(&text), file, &mut seen);
     }

@@ -11,7 +11,7 @@ use crate::harts_consumers::parts;
 /// `scenarios/harts-links.yaml` behaves as its comment states: a cable that is cut ends the grants over it, and no others.
 #[test]
 fn the_scenario_of_links_ends_what_goes_over_a_cable_that_is_cut() {
-    let path = format!("{}/../../scenarios/harts-links.yaml", env!("CARGO_MANIFEST_DIR"));
+    let path = "../../scenarios/harts-links.yaml";
     let text = std::fs::read_to_string(path).unwrap();
     let (network, observation) = run(&text);
     let seen = harts(&observation);
@@ -79,7 +79,7 @@ fn the_scenario_of_links_ends_what_goes_over_a_cable_that_is_cut() {
 /// The contents of the links databases at the end: the state, and the reservations of servers.
 #[test]
 fn the_links_are_known_with_what_is_reserved() {
-    let path = format!("{}/../../scenarios/harts-links.yaml", env!("CARGO_MANIFEST_DIR"));
+    let path = "../../scenarios/harts-links.yaml";
     let text = std::fs::read_to_string(path).unwrap();
     let state = |text: &str| {
         let (network, observation) = run(text);
@@ -118,7 +118,7 @@ fn the_links_are_known_with_what_is_reserved() {
 /// A node that stops is a link that goes down, and an ACMaster that dies during the notifications leaves nothing behind.
 #[test]
 fn a_node_that_is_gone_and_an_acmaster_that_dies_leave_nothing_behind() {
-    let path = format!("{}/../../scenarios/harts-links.yaml", env!("CARGO_MANIFEST_DIR"));
+    let path = "../../scenarios/harts-links.yaml";
     let text = std::fs::read_to_string(path).unwrap();
     // The ACMaster in a switch of its own.
     let text = text

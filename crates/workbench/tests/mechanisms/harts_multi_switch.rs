@@ -8,7 +8,7 @@ use tautwire_workbench::{Duration, Network, Options, bounds, simulate};
 use crate::common::described as network;
 
 fn scenario() -> String {
-    let path = format!("{}/../../scenarios/harts-multi-switch.yaml", env!("CARGO_MANIFEST_DIR"));
+    let path = "../../scenarios/harts-multi-switch.yaml";
     std::fs::read_to_string(path).expect("a scenario")
 }
 

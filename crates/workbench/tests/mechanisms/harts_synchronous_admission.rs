@@ -9,7 +9,7 @@ use tautwire_workbench::{Duration, Network, Observation, Options, bounds, simula
 use crate::common::{broken_admissions, described as network};
 
 fn scenario() -> String {
-    let path = format!("{}/../../scenarios/harts-synchronous-admission.yaml", env!("CARGO_MANIFEST_DIR"));
+    let path = "../../scenarios/harts-synchronous-admission.yaml";
     std::fs::read_to_string(path).expect("a scenario")
 }
 

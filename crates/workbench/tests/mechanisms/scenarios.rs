@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tautwire_workbench::{description_schema, load};
 
 fn scenarios() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let folder = Path::new("../../scenarios");
     let entries =
         std::fs::read_dir(folder).expect("the scenarios").map(|entry| entry.expect("an entry").path());
     let mut paths: Vec<PathBuf> =

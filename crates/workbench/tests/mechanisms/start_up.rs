@@ -3,7 +3,7 @@
 use tautwire_workbench::{Network, Observation, Options, Verdict, bounds, load_text, simulate, verify};
 
 fn scenario() -> String {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/tdma-start-up.yaml");
+    let path = "../../scenarios/tdma-start-up.yaml";
     std::fs::read_to_string(path).expect("the scenario is there")
 }
 
@@ -88,7 +88,7 @@ fn nothing_is_sent_while_a_station_is_missing() {
 }
 
 fn returning() -> String {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/tdma-node-returns.yaml");
+    let path = "../../scenarios/tdma-node-returns.yaml";
     std::fs::read_to_string(path).expect("the scenario is there")
 }
 

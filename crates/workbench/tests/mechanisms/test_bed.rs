@@ -12,7 +12,7 @@ use tautwire_workbench::{Duration, Network, Options, Summary, load, load_text, s
 const US: i64 = 1_000_000;
 
 fn scenario() -> Network {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/test-bed.yaml");
+    let path = Path::new("../../scenarios/test-bed.yaml");
     let loaded = load(&path).expect("a file");
     loaded.network.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
 }

@@ -1,6 +1,6 @@
 //! What mutations start from: the scenarios, and networks that the generators draw, for parts to copy.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use tautwire_generate::{Grammar, KINDS, Mutator, random_traffic};
 use tautwire_workbench::{MECHANISMS, description_schema};
@@ -15,7 +15,7 @@ pub(crate) fn drawn(seed: u64) -> Vec<(String, String)> {
 
 /// The folder of the scenarios.
 pub(crate) fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
+    PathBuf::from("../../scenarios")
 }
 
 /// All scenarios, by path.

@@ -50,7 +50,7 @@ fn no_admission_takes_longer_than_its_bound() {
 #[test]
 fn the_scenarios_have_bounds_of_their_admissions() {
     for name in ["stream-reservation", "reserved-slopes", "central-configuration", "harts-admission"] {
-        let path = format!("{}/../../scenarios/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+        let path = format!("../../scenarios/{name}.yaml");
         let network = described(&std::fs::read_to_string(path).expect("a scenario"));
         let admissions = admission_bounds(&network, &bounds(&network));
         assert!(admissions.iter().all(|bound| bound.delay.is_ok()), "{name}: {admissions:#?}");
@@ -64,7 +64,7 @@ fn the_scenarios_have_bounds_of_their_admissions() {
 /// longest.
 #[test]
 fn the_longest_admission_of_the_scenario_is_as_documented() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/harts-admission.yaml");
+    let path = "../../scenarios/harts-admission.yaml";
     let text = std::fs::read_to_string(path).expect("a scenario");
     let longest = |text: &str| {
         let network = described(text);
@@ -85,7 +85,7 @@ fn the_longest_admission_of_the_scenario_is_as_documented() {
 /// A network that may lose frames, or repeats messages before they can be answered, has no bound, with a reason.
 #[test]
 fn an_admission_without_a_bound_has_a_reason() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/harts-admission.yaml");
+    let path = "../../scenarios/harts-admission.yaml";
     let text = std::fs::read_to_string(path).expect("a scenario");
     let reason = |text: &str| {
         let network = described(text);

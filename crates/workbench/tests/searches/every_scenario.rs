@@ -6,7 +6,7 @@ use tautwire_workbench::{Options, load, simulate, verify};
 
 #[test]
 fn no_scenario_contradicts_its_bounds() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let folder = Path::new("../../scenarios");
     let mut count = 0;
     let table = std::fs::read_to_string(folder.join("README.md")).expect("a table of them");
     for entry in std::fs::read_dir(&folder).expect("the scenarios") {

@@ -260,7 +260,7 @@ fn a_stream_that_its_window_cannot_poll_in_time_has_no_bound() {
 #[test]
 fn the_scenarios_are_proven_and_kept() {
     for name in ["harts", "harts-synchronous"] {
-        let path = format!("{}/../../scenarios/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+        let path = format!("../../scenarios/{name}.yaml");
         let network = network(&std::fs::read_to_string(path).expect("a scenario"));
         let bounds = bounds(&network);
         let observation = simulate(&network, &mut Options::default());

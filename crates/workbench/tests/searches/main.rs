@@ -44,6 +44,7 @@ mod replication_holds;
 mod reservation_holds;
 mod reserved_ats;
 mod reserved_shaping_holds;
+mod runs_by_ports_hold;
 mod second_copies;
 mod slot_plans_hold;
 mod tdma_holds;

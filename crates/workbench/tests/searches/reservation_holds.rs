@@ -53,7 +53,7 @@ fn as_many_streams_as_mrp_can_declare_are_kept_and_check_warns_of_more() {
 
 #[test]
 fn no_reserved_stream_and_no_mrpdu_is_later_than_its_bound() {
-    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/stream-reservation.yaml"));
+    let path = Path::new("../../scenarios/stream-reservation.yaml");
     let scenario = tautwire::Scenario::new(path, tautwire::load(path).expect("a file")).expect("no errors");
     let bounds = tautwire::bounds(&scenario.network);
     let seen = tautwire::simulate(&scenario.network, &mut tautwire::Options::default());

@@ -122,7 +122,7 @@ fn network_without_pruning(text: &str) -> Network {
 
 #[test]
 fn the_scenario_is_proven_and_its_slopes_follow() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/reserved-slopes.yaml");
+    let path = "../../scenarios/reserved-slopes.yaml";
     let network = network(&std::fs::read_to_string(path).expect("a scenario"));
     let bounds = bounds(&network);
     let observation = simulate(&network, &mut Options::default());

@@ -19,7 +19,7 @@ pub(crate) struct Captured {
 
 /// The frames of a capture in `tests/captures`.
 pub(crate) fn captured(name: &str) -> Vec<Captured> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures").join(name);
+    let path = Path::new("tests/captures").join(name);
     let octets = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut reader = PcapNgReader::new(&octets[..]).expect("a section");
     let mut frames = Vec::new();

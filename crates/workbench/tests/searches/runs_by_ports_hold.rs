@@ -3,79 +3,45 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use tautwire_generate::{Backbone, Dice, KINDS, Topology, cases};
-use tautwire_model::Network;
+use tautwire_generate::{Backbone, Dice, KINDS, Topology, cases, random_network};
 use tautwire_model::network::{
     Delay, Distribution, NodeIndex, Parts, StreamIndex, TimelineAction, TimelineEvent,
 };
+use tautwire_model::{Network, load_text};
+use tautwire_sim::{Driver, Observation, Options, OrderFault, is_plain, run_by_ports};
 use tautwire_units::{Bits, Duration};
 
-use super::{ByPorts, Input, order};
-use crate::clock::SimTime;
-use crate::engine::Engine;
-use crate::options::{Driver, Options};
-use crate::recorder::{NoRecorder, Recorder};
-use crate::result::Observation;
-use crate::run::is_plain;
-
-/// A deliberate fault of a run by ports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
-    /// Frames that reach a port at one instant come in the opposite order of their rings.
-    RingsReversed,
-    /// Frames are taken in the order in which the ports before have sent them.
-    NotSorted,
-    /// What a port waits for is forgotten at the end of a window.
-    WakeForgotten,
-    /// Ports come before those whose frames they take.
-    PortsReversed,
-}
-
-impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
-    /// Does what a planted fault does to the inputs of a port's window.
-    pub(super) fn spoil(&mut self, inputs: &mut [Input], wake: &mut SimTime) {
-        match self.by_ports().fault {
-            Some(Fault::RingsReversed) => {
-                inputs.sort_by_key(|input| (input.due, std::cmp::Reverse(input.ring)));
-            }
-            Some(Fault::NotSorted) => inputs.sort_by_key(|input| (input.ring, input.due)),
-            Some(Fault::WakeForgotten) => *wake = SimTime::MAX,
-            Some(Fault::PortsReversed) | None => {}
-        }
-    }
-}
+/// Frames that small windows are aimed at.
+const WINDOW: u64 = 100;
 
 fn by_instants(network: &Network) -> Observation {
-    crate::run(network, &mut Options { driver: Driver::Eliding, ..Options::default() })
+    tautwire_sim::run(network, &mut Options { driver: Driver::Eliding, ..Options::default() })
 }
 
-fn by_ports(network: &Network, window_frames: u64, fault: Option<Fault>) -> Option<Observation> {
-    let mut order = order(network)?;
-    if fault == Some(Fault::PortsReversed) {
-        order.reverse();
-    }
-    let (mut options, mut nothing) = (Options::default(), NoRecorder);
-    let engine = Engine::<_, false>::new(network, &mut options, &mut nothing);
-    let mut by_ports = ByPorts::new(network, order);
-    (by_ports.window_frames, by_ports.fault) = (window_frames, fault);
-    Some(engine.run_by_ports(by_ports))
+fn by_ports(network: &Network, window_frames: u64, fault: Option<OrderFault>) -> Option<Observation> {
+    run_by_ports(network, window_frames, fault).map(|(observation, _)| observation)
+}
+
+/// Whether a network runs by ports.
+fn has_order(network: &Network) -> bool {
+    is_plain(network) && by_ports(network, WINDOW, None).is_some()
 }
 
 /// Compares the runs of a network that may run by ports; whether it may.
 fn hold_together(name: &str, network: &Network) -> bool {
-    if !is_plain(network) || order(network).is_none() {
+    if !is_plain(network) {
         return false;
     }
+    let Some(found) = by_ports(network, WINDOW, None) else { return false };
     let expected = by_instants(network);
-    assert_eq!(crate::run(network, &mut Options::default()), expected, "{name}");
-    for window_frames in [2, 100] {
-        assert_eq!(by_ports(network, window_frames, None).as_ref(), Some(&expected), "{name}, small windows");
-    }
+    assert_eq!(found, expected, "{name}, small windows");
+    assert_eq!(by_ports(network, 2, None).as_ref(), Some(&expected), "{name}, least windows");
+    assert_eq!(tautwire_sim::run(network, &mut Options::default()), expected, "{name}");
     true
 }
 
 fn drawn(draw: fn(u64) -> String, seed: u64) -> Option<Network> {
-    tautwire_model::load_text("drawn", &draw(seed)).network
+    load_text("drawn", &draw(seed)).network
 }
 
 #[test]
@@ -158,7 +124,7 @@ fn vary(network: &mut Parts, dice: &mut Dice) {
 fn networks_with_other_settings_and_timelines_run_the_same() {
     let (mut held, mut with_events) = (0, 0);
     for seed in 0..cases(200) {
-        let network = drawn(tautwire_generate::random_network, seed).expect("a network");
+        let network = drawn(random_network, seed).expect("a network");
         let network = network.altered(|parts| vary(parts, &mut Dice::new(seed ^ 0x5eed)));
         if hold_together(&format!("varied {seed}"), &network) {
             held += 1;
@@ -175,7 +141,7 @@ fn lines_meshes_and_trees_run_the_same() {
     for (topology, seed) in topologies.into_iter().flat_map(|topology| [(topology, 1), (topology, 2)]) {
         let backbone =
             Backbone { topology, bridges: 12, streams: 120, duration_ms: 5, seed, ..Backbone::LINE_20 };
-        let network = tautwire_model::load_text("backbone", &backbone.describe()).network.expect("a network");
+        let network = load_text("backbone", &backbone.describe()).network.expect("a network");
         held += u64::from(hold_together(&format!("{backbone:?}"), &network));
     }
     assert!(held >= 4, "{held}");
@@ -183,7 +149,7 @@ fn lines_meshes_and_trees_run_the_same() {
 
 #[test]
 fn scenarios_run_the_same() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
+    let folder = "../../scenarios";
     let mut held = Vec::new();
     for entry in std::fs::read_dir(folder).expect("the scenarios") {
         let path = entry.expect("a file").path();
@@ -225,16 +191,11 @@ run: {{duration: 1200 ms}}
     for (name, text) in
         [("late", quiet("1 s", "")), ("overloaded", quiet("0 s", "")), ("cut", quiet("1 us", cut))]
     {
-        let network = tautwire_model::load_text("quiet", &text).network.expect("a network");
-        let (mut options, mut nothing) = (Options::default(), NoRecorder);
-        let mut engine = Engine::<_, false>::new(&network, &mut options, &mut nothing);
-        let mut by_ports = ByPorts::new(&network, order(&network).expect("no circle"));
-        by_ports.window_frames = 100;
-        engine.by_ports = Some(Box::new(by_ports));
-        engine.run_windows();
+        let network = load_text("quiet", &text).network.expect("a network");
+        let (observation, places) = run_by_ports(&network, WINDOW, None).expect("no circle");
         // A queue takes 256 frames by default; two hosts create 400 each, or as many again before the window is ended.
-        assert!(engine.slab.places() < 2_500, "{name}: {}", engine.slab.places());
-        assert_eq!(engine.observation(), by_instants(&network), "{name}");
+        assert!(places < 2_500, "{name}: {places}");
+        assert_eq!(observation, by_instants(&network), "{name}");
     }
 }
 
@@ -255,24 +216,24 @@ run: {duration: 10 ms}
 
 #[test]
 fn a_circle_of_ports_has_no_order() {
-    let network = tautwire_model::load_text("ring", RING).network.expect("a network");
-    assert!(is_plain(&network) && order(&network).is_none());
+    let network = load_text("ring", RING).network.expect("a network");
+    assert!(is_plain(&network) && !has_order(&network));
     let open = network.altered(|parts| {
         parts.streams.pop();
     });
-    assert!(order(&open).is_some(), "two of the three streams go round no circle");
+    assert!(has_order(&open), "two of the three streams go round no circle");
 }
 
 /// What the assertion says by which ports in the wrong order are found where they leave frames behind: that of the statistics.
 const NOT_CONSERVED: &str = "are conserved";
 
 /// Whether a run with a planted fault is not that by instants. Another panic than that assertion finds nothing: it goes on.
-fn is_found(network: &Network, fault: Fault) -> bool {
-    match catch_unwind(AssertUnwindSafe(|| by_ports(network, 100, Some(fault)))) {
+fn is_found(network: &Network, fault: OrderFault) -> bool {
+    match catch_unwind(AssertUnwindSafe(|| by_ports(network, WINDOW, Some(fault)))) {
         Ok(seen) => seen != Some(by_instants(network)),
         Err(panic) => {
             let words = panic.downcast_ref::<String>().map_or("", String::as_str);
-            if fault != Fault::PortsReversed || !words.contains(NOT_CONSERVED) {
+            if fault != OrderFault::PortsReversed || !words.contains(NOT_CONSERVED) {
                 resume_unwind(panic);
             }
             true
@@ -282,10 +243,15 @@ fn is_found(network: &Network, fault: Fault) -> bool {
 
 #[test]
 fn faults_in_the_order_are_found() {
-    for fault in [Fault::RingsReversed, Fault::NotSorted, Fault::WakeForgotten, Fault::PortsReversed] {
+    for fault in [
+        OrderFault::RingsReversed,
+        OrderFault::NotSorted,
+        OrderFault::WakeForgotten,
+        OrderFault::PortsReversed,
+    ] {
         let found = (0..200).any(|seed| {
-            let network = drawn(tautwire_generate::random_network, seed);
-            let network = network.filter(|network| is_plain(network) && order(network).is_some());
+            let network = drawn(random_network, seed);
+            let network = network.filter(|network| has_order(network));
             network.is_some_and(|network| is_found(&network, fault))
         });
         assert!(found, "{fault:?}");
