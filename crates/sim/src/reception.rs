@@ -204,7 +204,3 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         plugged.receptions.0.iter_mut().for_each(|function| function.act(action, &clocks));
     }
 }
-
-#[cfg(test)]
-#[path = "reception_tests.rs"]
-mod tests;
