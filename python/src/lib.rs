@@ -6,6 +6,7 @@
 
 mod admission;
 mod diff;
+mod exchange;
 mod explain;
 mod frames;
 mod machines;
@@ -31,6 +32,8 @@ mod _core {
     use super::admission::CoreAdmission;
     #[pymodule_export]
     use super::diff::diff;
+    #[pymodule_export]
+    use super::exchange::{export, import_network};
     #[pymodule_export]
     use super::machines::{AtsBank, ClockServo, CreditShaper};
     #[pymodule_export]

@@ -38,6 +38,7 @@ from tautwire.describe import (
 )
 from tautwire.difference import Difference, diff
 from tautwire.errors import DescriptionError, Diagnostic, FileError, TautwireError, UnknownNameError
+from tautwire.exchange import Exported, Imported, export, import_network
 from tautwire.machines import AtsSchedulers, ClockServo, CreditBasedShaper
 from tautwire.network import Network, ProfileRule, check, load, load_text, profile_rules
 from tautwire.results import (
@@ -77,9 +78,11 @@ __all__ = [
     "DescriptionError",
     "Diagnostic",
     "Difference",
+    "Exported",
     "File",
     "FileError",
     "Greedy",
+    "Imported",
     "Network",
     "Observation",
     "OnOff",
@@ -106,7 +109,9 @@ __all__ = [
     "check",
     "diff",
     "explain",
+    "export",
     "grid",
+    "import_network",
     "load",
     "load_text",
     "plan_slots",

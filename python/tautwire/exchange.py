@@ -1,0 +1,141 @@
+"""Networks in the forms of other tools."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from tautwire import _core
+from tautwire.errors import FileError
+from tautwire.network import Network, load, load_text
+
+__all__ = ["ExportForm", "Exported", "ImportForm", "Imported", "export", "import_network"]
+
+ExportForm = Literal["tc", "yang", "yang-xml", "dot", "graphml"]
+ImportForm = Literal["lldp"]
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A network in the form of another tool.
+
+    Parameters
+    ----------
+    texts
+        The texts: of a form with a document for each bridge by the names of their files, else by the name of the form.
+    left_out
+        What the description says and the texts do not, a line each.
+    """
+
+    texts: dict[str, str]
+    left_out: list[str]
+
+    @property
+    def text(self) -> str:
+        """The text, if there is one; ``ValueError`` if there are several."""
+        if len(self.texts) != 1:
+            raise ValueError(f"there are {len(self.texts)} texts: choose a bridge by `node`, or see `texts`")
+        return next(iter(self.texts.values()))
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What another tool knows of a network, as a description.
+
+    Parameters
+    ----------
+    text
+        The description, in YAML.
+    left_out
+        What the files say and the description does not, and what it says without them; a line each.
+    """
+
+    text: str
+    left_out: list[str]
+
+    def network(self) -> Network:
+        """The network of the description; ``DescriptionError`` if it has faults."""
+        return load_text(self.text)
+
+
+def export(network: Network | str | os.PathLike[str], form: ExportForm, *, node: str | None = None) -> Exported:
+    """Writes a network in the form of another tool, as ``tautwire export`` does.
+
+    Parameters
+    ----------
+    network
+        A network, or the path of a description.
+    form
+        ``"tc"``, ``"yang"``, ``"yang-xml"``, ``"dot"`` or ``"graphml"``.
+    node
+        The bridge to write, of a form with a document for each; without it all of them.
+
+    Raises
+    ------
+    ValueError
+        There is no such form, or it has no text of this node.
+    DescriptionError, FileError
+        The description has faults, or cannot be read.
+
+    Examples
+    --------
+    >>> import tautwire
+    >>> network = tautwire.Network("pair")
+    >>> network.end_station("a")
+    >>> network.bridge("s")
+    >>> network.link("a", "s", rate="1 Gbit/s")
+    >>> print(tautwire.export(network, "dot").text)
+    graph "pair" {
+      node [fontname="sans-serif"];
+      "a" [shape=ellipse];
+      "s" [shape=box];
+      "a" -- "s" [label="1 Gbit/s", taillabel="p1", headlabel="p1"];
+    }
+    <BLANKLINE>
+    >>> found = tautwire.export(network, "yang")
+    >>> list(found.texts), found.left_out[-1]
+    (['s.json'], 'device model ideal: its delays, stages, limits and order')
+    """
+    of = network if isinstance(network, Network) else load(network)
+    texts, left_out = _core.export(of.core(), form, node=node)
+    return Exported(dict(texts), left_out)
+
+
+def import_network(form: ImportForm, files: Sequence[str | os.PathLike[str]]) -> Imported:
+    """A description of what another tool knows of a network, as ``tautwire import`` writes it.
+
+    Parameters
+    ----------
+    form
+        ``"lldp"``: what ``lldpctl -f json0`` prints, a file of each host with the host's name.
+    files
+        Paths of the files.
+
+    Raises
+    ------
+    ValueError
+        There is no such form, or a file is not of it.
+    FileError
+        A file cannot be read.
+
+    Examples
+    --------
+    >>> import tautwire
+    >>> tautwire.import_network("lldp", ["missing.json"])
+    Traceback (most recent call last):
+    tautwire.errors.FileError: missing.json: No such file or directory
+    """
+    return Imported(*_core.import_network(form, [(Path(file).stem, _read(file)) for file in files]))
+
+
+def _read(file: str | os.PathLike[str]) -> str:
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except OSError as error:
+        why = f"{os.fspath(file)}: {error.strerror}"
+        raise FileError(why, code="file::unreadable", path=os.fspath(file)) from error
+    except UnicodeDecodeError as error:
+        raise FileError(f"{os.fspath(file)}: no UTF-8", code="file::unreadable", path=os.fspath(file)) from error
