@@ -29,12 +29,12 @@ use crate::text::tree::Node;
 /// The key of the section.
 pub(crate) const KEY: &str = "cyclic-queuing-and-forwarding";
 
-/// Reads the section, and gives its bridges their stream gates and gates.
+/// Reads the section, gives its bridges their stream gates and gates, and holds its streams to their offsets.
 pub(crate) fn expand(
     root: &Node<'_>,
     topology: &mut Topology<'_>,
     models: &Models<'_, '_>,
-    streams: &Streams<'_, '_>,
+    streams: &mut Streams<'_, '_>,
     faults: &mut Faults,
 ) -> Option<CyclicForwarding> {
     let section = root.get(KEY)?;
@@ -61,6 +61,10 @@ pub(crate) fn expand(
                 topology.extras[port.index()].places.gates = Some(section.anchor());
             }
         }
+    }
+    // The place of its frames in a cycle is part of what a talker promises, and what `check.rs` counts them by.
+    for stream in &cyclic.streams {
+        streams.list[stream.index()].stream.open_phase = false;
     }
     Some(cyclic)
 }

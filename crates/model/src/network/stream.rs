@@ -46,7 +46,8 @@ pub struct Stream {
     /// Requirements on the offset of its traffic, if a schedule may choose it.
     pub time_aware: Option<TimeAware>,
     /// Whether the description does not determine when its traffic begins: a stream of periodic frames or of a rate
-    /// states no offset, or a phase that is drawn. A run without choices begins at once, or draws.
+    /// states no offset, or a phase that is drawn. A run without choices begins at once, or draws. Never of
+    /// streams that are forwarded in cycles: their place in one is part of what they promise.
     pub open_phase: bool,
     /// What its talker promises at most, from its traffic or as stated; none: nothing is promised.
     pub arrival: Option<ArrivalCurve>,

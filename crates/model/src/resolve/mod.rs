@@ -95,7 +95,7 @@ pub(crate) fn resolve<'t, 'a>(draft: &'a Draft<'t>, faults: &mut Faults) -> Reso
     tdma::resolve::start_up::drafts(draft, &topology, &mut streams, faults);
     tdma::resolve::responses(&mut streams, faults);
     topology.filters = psfp::resolve::drafts(root, &topology, &streams, faults);
-    let cyclic = cqf::resolve::expand(root, &mut topology, &models, &streams, faults);
+    let cyclic = cqf::resolve::expand(root, &mut topology, &models, &mut streams, faults);
     let events = events::events(draft, &topology, &cut_at_start, &mut streams, faults);
     topology.filters.settle(events.iter().map(|event| &event.timeline));
     virtual_link::resolve::measure(&mut streams);

@@ -462,3 +462,21 @@ streams:
     let none = tautwire_model::Grammar::kernel().load_text_with_streams("net.yaml", text, "{}");
     assert!(none.network.is_none(), "not a list");
 }
+
+/// The check counts the frames of a cycle by the offsets of their talkers, those that state none too: no search may choose others.
+#[test]
+fn talkers_of_cycles_keep_the_offsets_that_are_checked() {
+    let text = "
+vlans: {1: {tagged: all}}
+defaults: {rate: 100 Mbit/s, traffic-class-table: identity}
+cyclic-queuing-and-forwarding: {cycle-time: 500 us, priorities: [5, 6], dead-time: 50 us}
+nodes: {a: {type: end-station}, b: {type: end-station}, s: {type: bridge}}
+links: [{between: [a, s]}, {between: [s, b]}]
+streams:
+  - {name: cyclic, talker: a, listeners: b, priority: 6, payload: 100 B, traffic: {type: periodic, interval: 500 us}}
+  - {name: other, talker: a, listeners: b, priority: 1, payload: 100 B, traffic: {type: periodic, interval: 500 us}}
+";
+    let network = network(text);
+    assert!(!stream(&network, "cyclic").open_phase);
+    assert!(stream(&network, "other").open_phase);
+}
