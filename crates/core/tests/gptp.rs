@@ -318,7 +318,7 @@ fn a_clock_that_cannot_be_master_has_none_alone() {
 #[test]
 fn we_choose_the_master_that_linuxptp_chose() {
     let path = Path::new("../wire/tests/captures/gptp-two-stations.pcapng");
-    let octets = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let octets = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut reader = PcapNgReader::new(&octets[..]).expect("a section");
     // The second station announces itself until it has received the first one's: its own announces show its identity.
     let mut ours: Option<BestMaster> = None;

@@ -13,7 +13,7 @@ fn the_kept_scenarios_are_generated() {
         let text = backbone.describe();
         let path = folder.join(name);
         if std::env::var_os("TAUTWIRE_BLESS").is_some() {
-            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::create_dir_all(folder).unwrap();
             std::fs::write(&path, &text).unwrap();
         }
         assert!(

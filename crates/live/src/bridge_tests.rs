@@ -10,7 +10,7 @@ fn network(text: &str) -> Network {
 
 fn shaped_line() -> Network {
     let path = std::path::Path::new("../../scenarios/shaped-line.yaml");
-    let network = tautwire_workbench::load(&path).expect("it is there").network.expect("it has no errors");
+    let network = tautwire_workbench::load(path).expect("it is there").network.expect("it has no errors");
     network.altered(|parts| {
         for node in &mut parts.nodes {
             node.clock = tautwire_model::network::Clock::default();

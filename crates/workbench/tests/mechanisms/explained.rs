@@ -14,7 +14,7 @@ const SPAN: Duration = Duration::from_ms(200);
 fn every_stream_of_every_scenario_is_explained() {
     let folder = Path::new("../../scenarios");
     let (mut count, mut explained) = (0, 0);
-    for entry in std::fs::read_dir(&folder).expect("the scenarios") {
+    for entry in std::fs::read_dir(folder).expect("the scenarios") {
         let path = entry.expect("an entry").path();
         if path.extension().is_none_or(|extension| extension != "yaml") {
             continue;

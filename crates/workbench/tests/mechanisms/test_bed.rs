@@ -13,7 +13,7 @@ const US: i64 = 1_000_000;
 
 fn scenario() -> Network {
     let path = Path::new("../../scenarios/test-bed.yaml");
-    let loaded = load(&path).expect("a file");
+    let loaded = load(path).expect("a file");
     loaded.network.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
 }
 

@@ -9,7 +9,7 @@ fn no_scenario_contradicts_its_bounds() {
     let folder = Path::new("../../scenarios");
     let mut count = 0;
     let table = std::fs::read_to_string(folder.join("README.md")).expect("a table of them");
-    for entry in std::fs::read_dir(&folder).expect("the scenarios") {
+    for entry in std::fs::read_dir(folder).expect("the scenarios") {
         let path = entry.expect("an entry").path();
         if path.extension().is_none_or(|extension| extension != "yaml") {
             continue;

@@ -251,7 +251,7 @@ fn faults_in_the_order_are_found() {
     ] {
         let found = (0..200).any(|seed| {
             let network = drawn(random_network, seed);
-            let network = network.filter(|network| has_order(network));
+            let network = network.filter(has_order);
             network.is_some_and(|network| is_found(&network, fault))
         });
         assert!(found, "{fault:?}");
