@@ -104,6 +104,8 @@ PROOFS = (
             ("live_q[k-1] && !(pop && pop_class == class_q[k-1]);", "live_q[k-1];"),
             ("!earlier(now_q, entry[Best][0].eligible)", "1'b1"),
             ("&& gate_q[c] ", ""),
+            ("rise_q <= gate_open_i[c] ? $signed({2'b00, idle_slope_i[c]}) : '0;", "rise_q <= $signed({2'b00, idle_slope_i[c]});"),
+            ("none_q <= gate_q[c] && ", "none_q <= "),
             ("&& !waiting_q[cut_class_i]", ""),
             ("waiting_q[c] && !(less && count_q ==", "waiting_q[c] && !(less && count_q >="),
             ("if (pop && choice_q[c]) candidate_q[c].valid <= 1'b0;", ""),

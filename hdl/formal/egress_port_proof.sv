@@ -134,11 +134,13 @@ module egress_port_proof #(
 
   // The credit of every class: what a cycle adds is in its range; who owes, or may soon, is known.
   localparam logic signed [47:0] Rate = 48'sd1_000_000_000;
-  logic [Classes-1:0] slope_wrong, short_unknown, debt_unknown, begun_q;
+  logic [Classes-1:0] slope_wrong, short_unknown, debt_unknown, moved, begun_q;
   logic               began_q;
 
   for (genvar c = 0; c < Classes; c++) begin : g_credit
-    assign slope_wrong[c] = 48'(dut.g_credit[c].rise_q) < 48'sd0 || 48'(dut.g_credit[c].rise_q) >= 48'sd1 <<< 30
+    assign slope_wrong[c] = 48'(dut.g_credit[c].slope_q) < 48'sd0 || 48'(dut.g_credit[c].slope_q) >= 48'sd1 <<< 30
+        || (!dut.gate_q[c] && dut.g_credit[c].rise_q != '0)
+        || 48'(dut.g_credit[c].rise_q) < 48'sd0 || 48'(dut.g_credit[c].rise_q) >= 48'sd1 <<< 30
         || 48'(dut.g_credit[c].fall_q) < -Rate || 48'(dut.g_credit[c].fall_q) > 48'sd0
         || dut.g_credit[c].left_q >= (48'sd1 <<< 46) + (48'sd1 <<< 30)
         || dut.g_credit[c].left_q < -(48'sd1 <<< 46) - Rate;
@@ -146,7 +148,13 @@ module egress_port_proof #(
     assign short_unknown[c] = (begun_q[c] && !began_q) || dut.g_credit[c].mine_q && !begun_q[c]
         && (dut.g_credit[c].none_q
             || (dut.credit_based_q[c] && !dut.stop_q[c] && dut.g_credit[c].left_q < (48'sd1 <<< 32) - Rate));
+    // Behind a closed gate only a frame that is sent changes it.
+    logic               stands_q;
+    logic signed [47:0] stood_q;
+    assign moved[c] = stands_q && $signed(credit[c]) != stood_q;
     always_ff @(posedge clk_i) begin
+      stands_q   <= started_q && dut.credit_based_q[c] && !dut.gate_q[c] && !dut.g_credit[c].mine_q;
+      stood_q    <= $signed(credit[c]);
       begun_q[c] <= started_q && ((start && dut.choice_q[c]) || (cut_start_i && dut.cut_class_q == ClassWidth'(c)));
     end
   end
@@ -249,6 +257,7 @@ module egress_port_proof #(
 
       TheTimeIsThatOfTheLastCycle: assert (dut.now_q == now_q);
       SlopesAndCreditAreInTheirRange: assert (slope_wrong == '0);
+      CreditStandsStillBehindAClosedGate: assert (moved == '0);
       WhoOwesIsKnown: assert (debt_unknown == '0);
       WhoMaySoonOweIsKnown: assert (short_unknown == '0);
       AFrameStaysUntilItIsSent: assert (!waits || stored == frame_q);

@@ -1,8 +1,8 @@
 // Runs the queues and the selection of a port over given frames, with a line of its own.
 //
-// Usage: harness SCRIPT OUT. SCRIPT is an array of 64-bit words of this machine: {frames, cycles, gates, shaped
-// classes}, per class {idleSlope}, per frame {cycle, class, lane, octets without check sequence}, in the order of
-// cycles. OUT: per frame {cycle in which it was enqueued, or none}, then per cycle {start + 1 of a frame's class or
+// Usage: harness SCRIPT OUT. SCRIPT is an array of 64-bit words of this machine: {frames, cycles, states of the gates,
+// shaped classes}, per class {idleSlope}, per state of the gates {the cycle of its begin, the first one 0; gates}, per
+// frame {cycle, class, lane, octets without check sequence}, all in the order of cycles. OUT: per frame {cycle in which it was enqueued, or none}, then per cycle {start + 1 of a frame's class or
 // 0, its octets, whether the line is busy}, credits of all classes.
 
 #include <cstdint>
@@ -35,9 +35,10 @@ int main(int argc, char** argv) {
     Words in(static_cast<size_t>(file.tellg()) / 8);
     file.seekg(0);
     file.read(reinterpret_cast<char*>(in.data()), static_cast<std::streamsize>(in.size() * 8));
-    const uint64_t frames = in[0], cycles = in[1];
+    const uint64_t frames = in[0], cycles = in[1], states = in[2];
     const uint64_t* slopes = &in[4];
-    const uint64_t* rows = slopes + CLASSES;
+    const uint64_t* gates = slopes + CLASSES;
+    const uint64_t* rows = gates + 2 * states;
 
     auto context = std::make_unique<VerilatedContext>();
     auto dut = std::make_unique<Vegress_port>(context.get());
@@ -47,7 +48,7 @@ int main(int argc, char** argv) {
         dut->clk_i = 0;
         dut->eval();
     };
-    dut->gate_open_i = (uint8_t)in[2];
+    dut->gate_open_i = (uint8_t)gates[1];
     dut->credit_based_i = (uint8_t)in[3];
     for (int c = 0; c < CLASSES; c++) set_bits(dut->idle_slope_i.data(), 30 * c, 30, slopes[c]);
     dut->rst_ni = 0;
@@ -55,9 +56,10 @@ int main(int argc, char** argv) {
     dut->rst_ni = 1;
 
     Words enqueued(frames, ~0ull), trace;
-    uint64_t next = 0, busy = 0;
+    uint64_t next = 0, busy = 0, state = 0;
     for (uint64_t now = 0; now < cycles; now++) {
         dut->now_i = now;
+        while (state < states && gates[2 * state] <= now) dut->gate_open_i = (uint8_t)gates[2 * state++ + 1];
         dut->line_last_i = busy == 1;
         // A start may come in the next cycle.
         dut->line_ready_i = busy <= 2;

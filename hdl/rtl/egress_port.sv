@@ -311,13 +311,14 @@ module egress_port #(
   end
 
   // --- Credit (8.6.8.2): falls while the class sends, rises while it waits or owes. What is left of it when
-  // the class has nothing to send, and at the end of its last frame, is given up. A frame that would follow one of its
-  // class at once, with so little credit that it may be in debt when it begins, is not chosen before that one's end.
+  // the class has nothing to send, and at the end of its last frame, is given up. Behind a closed gate it neither rises nor
+  // is given up. A frame that would follow one of its class at once, with so little credit that it may be in debt when it
+  // begins, is not chosen before that one's end.
 
   for (genvar c = 0; c < Classes; c++) begin : g_credit
     // What was left is given up a cycle later, in front of the sum: `none_q` says that the credit is zero.
     logic signed [47:0] left_q, changed;
-    logic signed [31:0] fall_q, rise_q, addend, send_slope;
+    logic signed [31:0] slope_q, fall_q, rise_q, addend, send_slope;
     logic               mine_q, none_q, low;
 
     // Less than what four cycles take.
@@ -325,20 +326,22 @@ module egress_port #(
     assign credit_o[c] = none_q ? '0 : left_q;
     // Whoever waits for long behind others earns no more than fits, and nobody owes more.
     assign addend = left_q[47:46] == {mine_q, !mine_q} ? '0 : mine_q ? fall_q : rise_q;
-    assign send_slope = rise_q - 32'(Rate);
+    assign send_slope = slope_q - 32'(Rate);
     assign changed = $signed(credit_o[c]) + 48'(addend);
 
     always_ff @(posedge clk_i) begin
       stop_q[c] <= credit_based_i[c] && (low || (changed[47] && credit_based_q[c]));
-      // sendSlope, which never rises, and idleSlope.
+      // sendSlope, which never rises, and idleSlope while the gate is open.
+      slope_q <= $signed({2'b00, idle_slope_i[c]});
       fall_q <= send_slope[31] ? send_slope : '0;
-      rise_q <= $signed({2'b00, idle_slope_i[c]});
+      rise_q <= gate_open_i[c] ? $signed({2'b00, idle_slope_i[c]}) : '0;
       mine_q <= (start_o && choice_q[c]) || (cut_start_i && cut_class_q == ClassWidth'(c)) || (mine_q && !line_last_i);
       left_q <= changed;
-      none_q <= !waiting_q[c] && (!mine_q || line_last_i) && !changed[47];
+      none_q <= gate_q[c] && !waiting_q[c] && (!mine_q || line_last_i) && !changed[47];
       if (!rst_ni || !credit_based_q[c]) left_q <= '0;
       if (!rst_ni) begin
         mine_q <= 1'b0;
+        slope_q <= '0;
         rise_q <= '0;
         fall_q <= '0;
       end

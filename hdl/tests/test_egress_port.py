@@ -1,6 +1,6 @@
 """Queues and selection of a port alone: credit of every shaped class, cycle by cycle, is that of the machine of core.
 
-The selection is held against the rules: the highest class that waits, may pass its gate and is not in debt.
+Behind a closed gate credit stands still (8.6.8.2): the time of the machine stands still there. The selection is held against the rules: the highest class that waits, may pass its gate and is not in debt.
 """
 
 from __future__ import annotations
@@ -25,9 +25,16 @@ LAG = 20
 class Run:
     """Random frames of all classes; classes 4 to 7 have shaped queues by the mask."""
 
-    def __init__(self, folder: pathlib.Path, seed: int, cycles: int, *, gates: int = 0xFF, shaped: int = 0) -> None:
+    def __init__(
+        self, folder: pathlib.Path, seed: int, cycles: int, *, gates: int = 0xFF, shaped: int = 0, changes: bool = False
+    ) -> None:
+        """``gates`` all the time, or other ones at random times."""
         rng = np.random.default_rng(seed)
-        self.shaped, self.gates, self.cycles = shaped, gates, cycles
+        self.shaped, self.cycles = shaped, cycles
+        begins = np.concatenate([[0], np.cumsum(rng.integers(1, 3_000, cycles // 1_500))]) if changes else np.array([0])
+        states = np.array([[begin, rng.integers(0, 0x100) if begin else gates] for begin in begins.tolist()])
+        #: Of every cycle the gates that the choice of its next one sees.
+        self.gates = states[np.searchsorted(begins, np.maximum(np.arange(cycles) - 1, 0), side="right") - 1, 1]
         self.slopes = [int(rng.integers(10_000_000, 400_000_000)) for _ in range(CLASSES)]
         # Bursts and pauses, so that queues run empty in credit and in debt.
         gaps = np.where(rng.random(cycles) < 0.93, rng.integers(1, 120, cycles), rng.integers(500, 4_000, cycles))
@@ -37,7 +44,7 @@ class Run:
         frames = np.array(
             [times, rng.integers(0, CLASSES, count), rng.integers(0, LANES, count), rng.choice([60, 61, 100, 200, 600, 1_518], count, p=[0.3, 0.2, 0.2, 0.2, 0.08, 0.02])]
         ).T
-        head = [count, cycles, gates, shaped, *self.slopes]
+        head = [count, cycles, len(states), shaped, *self.slopes, *states.ravel()]
         np.concatenate([head, frames.ravel()]).astype(np.uint64).tofile(folder / "script")
         binary = harness("egress_port", "egress_port", {"Depth": 8})
         done = subprocess.run([binary, folder / "script", folder / "out"], check=False, timeout=300)
@@ -58,24 +65,39 @@ class Run:
         return np.cumsum(change[:-1])
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_credit_is_that_of_the_machine_in_every_cycle(tmp_path: pathlib.Path, seed: int) -> None:
-    run = Run(tmp_path, seed, 200_000, shaped=0b1110_0000)
+@pytest.mark.parametrize(("seed", "changes"), [(1, False), (2, False), (4, True), (5, True)])
+def test_credit_is_that_of_the_machine_in_every_cycle(tmp_path: pathlib.Path, seed: int, changes: bool) -> None:
+    run = Run(tmp_path, seed, 200_000, shaped=0b1110_0000, changes=changes)
+    stood = 0
     for traffic_class in (5, 6, 7):
         waiting = run.waiting(traffic_class)
         assert waiting.min() == 0 and waiting.max() > 1
         starts = np.flatnonzero(run.start == traffic_class)
-        assert len(starts) > 30
+        assert len(starts) > (15 if changes else 30)
         # The credit of cycle k is what is left of the cycles before; a frame is charged from the next cycle on.
+        ends = starts + 25 + run.octets[starts]
+        charged = np.zeros(run.cycles + 2_000, dtype=bool)
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+            charged[start + 1 : end] = True
+        # Time of the machine: that in which the gate is open, or a frame is charged. Behind a closed gate nothing is given up.
+        is_open = (run.gates >> traffic_class & 1).astype(bool)
+        goes_on = charged | np.concatenate([is_open, np.ones(2_000, dtype=bool)])
+        times = np.concatenate([[0], np.cumsum(goes_on)]) * CYCLE_PS
         until = np.zeros(run.cycles, dtype=np.int64)
-        until[starts + 1] = (starts + 1 + 24 + run.octets[starts]) * CYCLE_PS
-        waited = np.concatenate([[False], waiting[:-1] > 0])
+        until[starts + 1] = times[ends]
+        waited = np.concatenate([[False], (waiting > 0)[:-1] | ~is_open[:-1]])
         machine = CreditBasedShaper(idle_slope_bps=run.slopes[traffic_class], rate_bps=RATE_BPS)
-        times = (np.arange(run.cycles) * CYCLE_PS).tolist()
-        credits = machine.replay(times, waited.tolist(), until.tolist())
+        credits = machine.replay(times[: run.cycles].tolist(), waited.tolist(), until.tolist())
         assert (run.credit[:, traffic_class] * UNIT == np.array(credits)).all()
         assert min(credits) < 0 < max(credits)
+        stood += np.count_nonzero(~goes_on[: run.cycles] & (run.credit[:, traffic_class] != 0))
+    assert (stood > 1_000) == changes, "credit of both signs stands still"
     assert not run.credit[:, :5].any(), "a class without shaper has no credit"
+
+
+def test_a_long_closed_gate_gives_no_credit(tmp_path: pathlib.Path) -> None:
+    run = Run(tmp_path, 6, 60_000, gates=0b1101_1111, shaped=0b0010_0000)
+    assert run.waiting(5).max() > 5 and not run.credit.any()
 
 
 @pytest.mark.parametrize(("gates", "shaped"), [(0xFF, 0b0110_0000), (0b1011_0101, 0b0110_0000), (0x0F, 0)])
