@@ -1,4 +1,4 @@
-"""The device models of ``devices/tautwire-switch.yaml``, measured on the RTL.
+"""The device models of ``crates/model/devices/tautwire-switch.yaml``, measured on the RTL.
 
     python hdl/device_model.py          writes the file anew
     python hdl/device_model.py --json   prints what was measured, and the latencies of other sizes
@@ -23,7 +23,7 @@ import numpy as np
 import switch_run
 import way
 
-FILE = HDL.parent / "devices" / "tautwire-switch.yaml"
+FILE = HDL.parent / "crates" / "model" / "devices" / "tautwire-switch.yaml"
 CYCLE_NS = 8
 #: Payloads of the published comparisons, and with the last word filled in every way.
 SIZES = (64, 1500)

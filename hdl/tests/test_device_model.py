@@ -1,4 +1,4 @@
-"""The device models of ``devices/tautwire-switch.yaml`` against the RTL: what they were measured as, and frames alone in a run."""
+"""The device models of ``crates/model/devices/tautwire-switch.yaml`` against the RTL: what they were measured as, and frames alone in a run."""
 
 from __future__ import annotations
 

@@ -101,9 +101,7 @@ fn documents_show_what_is_printed() {
     for document in documents.iter().filter(|path| path.extension().is_some_and(|end| end == "md")) {
         let name = document.to_str().unwrap();
         let folder = folder(&format!("documents-{}", name.replace('/', "-")));
-        for shared in ["scenarios", "devices"] {
-            symlink(root().join(shared), folder.join(shared)).unwrap();
-        }
+        symlink(root().join("scenarios"), folder.join("scenarios")).unwrap();
         let text = fs::read_to_string(root().join(document)).unwrap();
         let (right, found) = walk(name, &text, &folder);
         if std::env::var_os("TAUTWIRE_UPDATE").is_some() {

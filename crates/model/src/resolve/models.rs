@@ -23,11 +23,11 @@ use crate::text::{codes, form, language, scalar, tree};
 
 /// The files of models, by name.
 const FILES: &[&str] = &[
-    include_str!("../../../../devices/ideal.yaml"),
-    include_str!("../../../../devices/store-and-forward.yaml"),
-    include_str!("../../../../devices/cut-through.yaml"),
-    include_str!("../../../../devices/aist-ats-fpga.yaml"),
-    include_str!("../../../../devices/tautwire-switch.yaml"),
+    include_str!("../../devices/ideal.yaml"),
+    include_str!("../../devices/store-and-forward.yaml"),
+    include_str!("../../devices/cut-through.yaml"),
+    include_str!("../../devices/aist-ats-fpga.yaml"),
+    include_str!("../../devices/tautwire-switch.yaml"),
 ];
 
 static GRAMMAR: Kind = Kind::Object(&language::DEVICE_FILE);

@@ -6,7 +6,7 @@ use tautwire_model::{Severity, load_text};
 
 fn texts() -> Vec<(PathBuf, Vec<u8>)> {
     let mut texts = Vec::new();
-    for folder in ["../../scenarios", "../../devices", "tests/broken"] {
+    for folder in ["../../scenarios", "devices", "tests/broken"] {
         let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
             .expect("a folder")
             .map(|entry| entry.expect("an entry").path())
