@@ -19,7 +19,7 @@ Examples
 True
 """
 
-from tautwire import _core
+from tautwire import _core, statistics
 from tautwire.admission import Admission
 from tautwire.bed import BedCapture, BedClock, BedLink, BedMessages, BedResults, Span
 from tautwire.describe import (
@@ -119,6 +119,7 @@ __all__ = [
     "report",
     "sample",
     "simulate",
+    "statistics",
     "study",
     "sweep",
     "tune",

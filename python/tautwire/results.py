@@ -9,11 +9,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tautwire import _core
 from tautwire.bed import BedResults, bed_results
 from tautwire.errors import FileError, UnknownNameError
 from tautwire.network import Source, network_of
 from tautwire.shown import preformatted, results_html
+from tautwire.statistics import Delays, Distribution
 
 __all__ = [
     "BoundExplanation",
@@ -294,6 +298,142 @@ class Observation(Results):
         """A row for each filled step of each listener's histogram."""
         return self._core.table("histograms")
 
+    def distribution(self, stream: str, listener: str | None = None) -> Distribution:
+        """The distribution of a stream's delays at a listener, by its histogram: exact within 1/128 of each value.
+
+        Frames of the warm-up are left out, as in all statistics of results.
+
+        Parameters
+        ----------
+        stream
+            Its name.
+        listener
+            Which listener; the only one by default.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such stream or listener, or several.
+        ValueError
+            No delays were observed.
+
+        Examples
+        --------
+        >>> import tautwire
+        >>> network = tautwire.Network("two-hosts", run={"duration": "10 ms"})
+        >>> network.end_station("a")
+        >>> network.end_station("b")
+        >>> network.link("a", "b", rate="1 Gbit/s")
+        >>> network.stream("s", "a", "b", frame="1522 B", traffic=tautwire.Periodic("1 ms"))
+        >>> tautwire.simulate(network).distribution("s").quantile(0.99)
+        12240000
+        """
+        place, end = self._listener(stream, listener)
+        index = next(at for at, one in enumerate(self.summary["streams"]) if one["name"] == stream)
+        table = self.histograms
+        columns = [np.array(table.column(name)) for name in ("stream_index", "listener_index")]
+        chosen = (columns[0] == index) & (columns[1] == place)
+        if not chosen.any():
+            raise ValueError(f"no delays of `{stream}` at `{end['listener']}` were observed after the warm-up")
+        names = ("delay_least_ps", "delay_greatest_ps", "count")
+        least, greatest, counts = (np.array(table.column(name), dtype=np.int64)[chosen] for name in names)
+        seen = end["observed"]
+        return Distribution.of_steps(
+            least, greatest, counts, minimum=seen["delay_min_ps"], maximum=seen["delay_max_ps"]
+        )
+
+    def delays(
+        self, stream: str, listener: str | None = None, *, at: Literal["port", "application"] = "port"
+    ) -> Delays:
+        """The delays of single frames at a listener, of the streams that ``simulate(..., frames=...)`` names.
+
+        Frames of the warm-up are left out, as in all statistics of results. The delays are held against these: their
+        number and their ends, at a port their sum, too.
+
+        Parameters
+        ----------
+        stream
+            Its name.
+        listener
+            Which listener; the only one by default.
+        at
+            At the listener's port, or in its application behind the stacks of its host.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such stream or listener, or several.
+        ValueError
+            No frames were kept; or the transmissions do not give the delays, where the host of the talker takes time
+            before its port, or the last cable loses frames: :meth:`distribution` has them.
+
+        Examples
+        --------
+        >>> import tautwire
+        >>> network = tautwire.Network("two-hosts", run={"duration": "10 ms"})
+        >>> network.end_station("a")
+        >>> network.end_station("b")
+        >>> network.link("a", "b", rate="1 Gbit/s")
+        >>> network.stream("s", "a", "b", frame="1522 B", traffic=tautwire.Periodic("1 ms"))
+        >>> seen = tautwire.simulate(network, frames=True).delays("s")
+        >>> seen.delay_ps.max(), len(seen), set(seen.variation_ps.tolist())
+        (np.int64(12240000), 10, {0})
+        """
+        _, end = self._listener(stream, listener)
+        found = self._received(stream, end) if at == "port" else self._handed(stream, end)
+        kept = found.created_ps >= self.summary["run"]["warm_up_ps"]
+        found = Delays(found.numbers[kept], found.created_ps[kept], found.delay_ps[kept])
+        seen = (end if at == "port" else end.get("application", {})).get("observed", {})
+        own: dict[str, Any] = {"count": len(found)}
+        if len(found):
+            own |= {"delay_min_ps": int(found.delay_ps.min()), "delay_max_ps": int(found.delay_ps.max())}
+            own["delay_sum_ps"] = str(found.delay_ps.sum())
+        # The sum is of ports alone.
+        if seen.get("count", 0) != len(found) or any(seen.get(name, value) != value for name, value in own.items()):
+            raise ValueError(
+                f"the frames of `{stream}` that were kept do not give its delays at `{end['listener']}`: "
+                "see `distribution`, or ask at the application"
+            )
+        return found
+
+    def _listener(self, stream: str, listener: str | None) -> tuple[int, dict[str, Any]]:
+        """The place and the summary of a listener of a stream."""
+        ends = self.stream(stream)["listeners"]
+        found = [(place, one) for place, one in enumerate(ends) if listener in (None, one["listener"])]
+        if len(found) != 1:
+            names = ", ".join(one["listener"] for one in ends)
+            text = f"no listener `{listener}`" if listener is not None else f"`{stream}` has several listeners"
+            raise UnknownNameError(text, code="listener::unknown", help=f"there are: {names}")
+        return found[0]
+
+    def _received(self, stream: str, end: dict[str, Any]) -> Delays:
+        """From the queue of the talker's port to the last bit at the listener's; of several copies the first one."""
+        hops = self.stream(stream)["hops"]
+        first = [place for place, hop in enumerate(hops) if "previous" not in hop]
+        last = [place for place, hop in enumerate(hops) if hop["to"] == end["listener"]]
+        table = self.frames
+        own = np.array(table.column("stream")) == stream
+        names = ("number", "hop", "queued_ps", "received_ps")
+        number, hop, queued, received = (np.array(table.column(name), dtype=np.int64)[own] for name in names)
+        there = np.isin(hop, last) & (received <= self.summary["run"]["duration_ps"])
+        arrived = _least(number[there], received[there])
+        begun = _least(number[np.isin(hop, first)], queued[np.isin(hop, first)])
+        numbers = np.array(sorted(arrived), dtype=np.int64)
+        created = np.array([begun[one] for one in numbers.tolist()], dtype=np.int64)
+        return Delays(numbers, created, np.array([arrived[one] for one in numbers.tolist()], dtype=np.int64) - created)
+
+    def _handed(self, stream: str, end: dict[str, Any]) -> Delays:
+        """From the application of the talker to that of the listener."""
+        table = self.messages
+        names = ("stream", "listener", "number", "time_ps", "delay_ps")
+        rows = [
+            (number, time - delay, delay)
+            for one, at, number, time, delay in zip(*(table.column(name) for name in names), strict=True)
+            if one == stream and at == end["listener"] and delay is not None
+        ]
+        numbers, created, delays = np.array(sorted(rows), dtype=np.int64).reshape(-1, 3).T
+        return Delays(numbers, created, delays)
+
     @property
     def drops(self) -> Table:
         """A row for each reason for which frames were lost on their way to a listener of a stream."""
@@ -508,6 +648,13 @@ def _run(
         bounds=bounds,
         adversary=adversary,
     )
+
+
+def _least(numbers: NDArray[np.int64], times: NDArray[np.int64]) -> dict[int, int]:
+    """The least time of each number."""
+    order = np.lexsort((times, numbers))
+    found, first = np.unique(numbers[order], return_index=True)
+    return dict(zip(found.tolist(), times[order][first].tolist(), strict=True))
 
 
 def _streams(core: _core.CoreNetwork, frames: bool | Iterable[str]) -> list[str] | None:
