@@ -146,6 +146,13 @@ fn no_file_is_over_a_thousand_lines() {
     assert_none(&faults);
 }
 
+/// It says what a user must know; git has the rest.
+#[test]
+fn the_changelog_is_short() {
+    let lines = fs::read_to_string(root().join("CHANGELOG.md")).unwrap().lines().count();
+    assert!((1..150).contains(&lines), "CHANGELOG.md: {lines} lines of 149 at most; shorten what is there");
+}
+
 #[test]
 fn nothing_is_left_open_or_switched_off() {
     let marks = [
