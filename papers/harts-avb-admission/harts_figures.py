@@ -7,6 +7,7 @@ import numpy as np
 from harts_experiments import bridge_times, by_hops, test_times
 from harts_runs import LOADS, loaded
 from harts_testbed import table5
+from tautwire import plots
 from tautwire.claims import Study
 
 matplotlib.use("agg")
@@ -33,18 +34,13 @@ def draw(study: Study) -> None:
         published[10] = [row for row in table5(study, "III", protocol) if row["component"] not in ("T", "L")]
         for number, conditions in curves(study, protocol).items():
             figure, (whole, tail) = plt.subplots(1, 2, figsize=(9, 4))
-            for name, values in conditions.items():
-                ordered = np.sort(values)
-                share = np.arange(1, len(ordered) + 1) / len(ordered)
-                whole.step(ordered, share, where="post", label=name)
-                tail.step(ordered, share, where="post")
+            plots.ecdf(conditions, tail=False, scale=1, ax=whole)
+            plots.ecdf(conditions, scale=1, ax=tail).get_legend().remove()
             for row in published[number]:
                 whole.plot(row["mean"], 0.5, "x", color="#c0392b")
-            tail.set_ylim(0.95, 1.001)
-            whole.set_ylabel("share of requests")
             for axes in (whole, tail):
                 axes.set_xlabel("latency of admission (ms)")
             whole.legend(fontsize=7, title="published means: x")
             figure.tight_layout()
-            figure.savefig(study.output(f"figure{number}-{protocol}.svg"))
+            plots.save(figure, study.output(f"figure{number}-{protocol}.svg"))
             plt.close(figure)

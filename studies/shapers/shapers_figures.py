@@ -8,12 +8,10 @@ import matplotlib
 import shapers_mechanisms as mechanisms
 import shapers_study as study
 from shapers_fields import FIELDS
+from tautwire import plots
 
 matplotlib.use("agg")
 from matplotlib import pyplot as plt
-
-# The same figure is the same file.
-plt.rcParams["svg.hashsalt"] = "shapers"
 
 COLOURS = {"control": "#c0392b", "sensor": "#1f5fa8", "service": "#8e44ad"}
 
@@ -44,5 +42,5 @@ def draw(to: Path) -> None:
         delays.legend(frameon=False, fontsize="small")
         files.barh(list(places), [costs[name, one] for one in shown], color="#2e8b57")
         files.set(xlabel="files (Mbit/s)")
-        fig.savefig(to / f"{name}.svg", metadata={"Date": None})
+        plots.save(fig, to / f"{name}.svg", salt="shapers")
         plt.close(fig)

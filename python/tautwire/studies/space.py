@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any
 
-__all__ = ["Range", "grid", "sample"]
+__all__ = ["Range", "grid", "quantity", "sample"]
 
 Row = dict[str, Any]
 _QUANTITY = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*(.*?)\s*")
@@ -47,7 +47,7 @@ class Range:
     log: bool = False
 
     def __post_init__(self) -> None:
-        (low, unit, _), (high, other, _) = _quantity(self.start), _quantity(self.end)
+        (low, unit, _), (high, other, _) = quantity(self.start), quantity(self.end)
         if unit != other:
             raise ValueError(f"a range has one unit: {self.start!r} to {self.end!r}")
         if low > high or (self.log and low <= 0):
@@ -59,7 +59,7 @@ class Range:
 
     def at(self, share: float) -> Any:
         """The value at a share of the way, from 0 to 1."""
-        (low, unit, exponent), (high, _, other) = _quantity(self.start), _quantity(self.end)
+        (low, unit, exponent), (high, _, other) = quantity(self.start), quantity(self.end)
         if self.log:
             between = low * Decimal(repr(math.pow(float(high / low), share)))
         else:
@@ -163,8 +163,14 @@ def _axes(axes: Mapping[str, Axis] | None, more: Mapping[str, Axis]) -> dict[str
     return found
 
 
-def _quantity(value: Any) -> tuple[Decimal, str, int]:
-    """Number, unit and decimals of a quantity."""
+def quantity(value: Any) -> tuple[Decimal, str, int]:
+    """Number, unit and decimals of a quantity.
+
+    Examples
+    --------
+    >>> quantity("1.50 ms")
+    (Decimal('1.50'), 'ms', 2)
+    """
     found = _QUANTITY.fullmatch(repr(value) if isinstance(value, float) else str(value))
     if found is None:
         raise ValueError(f"{value!r} is no number and no quantity as '100 B'")
