@@ -111,7 +111,7 @@ lint:
 	    else echo 'lint: SKIPPED cargo clippy: not installed' >&2; fi
 	@$(ENV) "$$TAUTWIRE_PYTHON" tools/licences.py
 	@$(ENV) "$$TAUTWIRE_PYTHON" -m doctest tools/licences.py
-	@$(ENV) "$$TAUTWIRE_PYTHON" -m ruff check tools python papers studies web/tests hdl
+	@$(ENV) "$$TAUTWIRE_PYTHON" -m ruff check tools python papers studies docs/notebooks web/tests hdl
 	@$(ENV) "$$TAUTWIRE_PYTHON" -m ruff format --check python
 	@$(ENV) cd python && "$$TAUTWIRE_PYTHON" -m mypy
 	@$(ENV) cargo test --locked --quiet --workspace --test tidy
