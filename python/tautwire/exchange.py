@@ -14,8 +14,8 @@ from tautwire.network import Network, load, load_text
 
 __all__ = ["ExportForm", "Exported", "ImportForm", "Imported", "export", "import_network"]
 
-ExportForm = Literal["tc", "yang", "yang-xml", "dot", "graphml"]
-ImportForm = Literal["lldp"]
+ExportForm = Literal["tc", "yang", "yang-xml", "tsnkit", "dot", "graphml"]
+ImportForm = Literal["lldp", "tsnkit"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Exported:
     Parameters
     ----------
     texts
-        The texts: of a form with a document for each bridge by the names of their files, else by the name of the form.
+        The texts: of a form with several files by their names, else by the name of the form.
     left_out
         What the description says and the texts do not, a line each.
     """
@@ -37,7 +37,7 @@ class Exported:
     def text(self) -> str:
         """The text, if there is one; ``ValueError`` if there are several."""
         if len(self.texts) != 1:
-            raise ValueError(f"there are {len(self.texts)} texts: choose a bridge by `node`, or see `texts`")
+            raise ValueError(f"there are {len(self.texts)} texts: see `texts`, or choose a bridge by `node`")
         return next(iter(self.texts.values()))
 
 
@@ -69,7 +69,7 @@ def export(network: Network | str | os.PathLike[str], form: ExportForm, *, node:
     network
         A network, or the path of a description.
     form
-        ``"tc"``, ``"yang"``, ``"yang-xml"``, ``"dot"`` or ``"graphml"``.
+        ``"tc"``, ``"yang"``, ``"yang-xml"``, ``"tsnkit"``, ``"dot"`` or ``"graphml"``.
     node
         The bridge to write, of a form with a document for each; without it all of them.
 
@@ -110,7 +110,8 @@ def import_network(form: ImportForm, files: Sequence[str | os.PathLike[str]]) ->
     Parameters
     ----------
     form
-        ``"lldp"``: what ``lldpctl -f json0`` prints, a file of each host with the host's name.
+        ``"lldp"``: what ``lldpctl -f json0`` prints, a file of each host with the host's name. ``"tsnkit"``: tables
+        of tsnkit, a topology with tasks and a schedule.
     files
         Paths of the files.
 

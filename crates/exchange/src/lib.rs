@@ -9,6 +9,7 @@ mod graphml;
 mod lldp;
 mod tc;
 mod times;
+mod tsnkit;
 mod xml;
 mod yang;
 
@@ -31,6 +32,8 @@ pub struct Export {
 pub enum Scope {
     /// The network.
     Network(fn(&Network) -> Converted),
+    /// A file of several.
+    Files(fn(&Network) -> Vec<Text>),
     /// A bridge.
     Bridge {
         /// Ending of the name of a file.
@@ -40,7 +43,7 @@ pub enum Scope {
     },
 }
 
-/// A text in another form, with the name of its file if there is one for each bridge.
+/// A text in another form, with the name of its file if there are several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
     /// Name of the file, with its ending; none for a text of the network.
@@ -59,8 +62,9 @@ impl Export {
             (Scope::Network(write), None) => {
                 return Ok(vec![Text { file: None, converted: write(network) }]);
             }
-            (Scope::Network(_), Some(_)) => {
-                return Err(format!("{} is one text of the network: it takes no node", self.name));
+            (Scope::Files(write), None) => return Ok(write(network)),
+            (Scope::Network(_) | Scope::Files(_), Some(_)) => {
+                return Err(format!("{} is of the network as a whole: it takes no node", self.name));
             }
             (Scope::Bridge { ending, write }, _) => (ending, write),
         };
@@ -129,7 +133,7 @@ pub struct Input {
 }
 
 /// All forms that can be read.
-pub static IMPORTS: [&Import; 1] = [&lldp::IMPORT];
+pub static IMPORTS: [&Import; 2] = [&lldp::IMPORT, &tsnkit::IMPORT];
 
 /// The form of a name that can be read.
 #[must_use]
@@ -138,7 +142,8 @@ pub fn import(name: &str) -> Option<&'static Import> {
 }
 
 /// All forms that can be written.
-pub static EXPORTS: [&Export; 5] = [&tc::EXPORT, &yang::JSON, &yang::XML, &dot::EXPORT, &graphml::EXPORT];
+pub static EXPORTS: [&Export; 6] =
+    [&tc::EXPORT, &yang::JSON, &yang::XML, &tsnkit::EXPORT, &dot::EXPORT, &graphml::EXPORT];
 
 /// The form of a name that can be written.
 #[must_use]
@@ -188,6 +193,22 @@ fn kind(kind: &NodeKind) -> &'static str {
         NodeKind::EndStation { .. } => "end-station",
         NodeKind::Bridge { .. } => "bridge",
     }
+}
+
+/// A name as a description takes it.
+fn valid(name: &str) -> String {
+    if name.is_empty() {
+        return "unnamed".to_owned();
+    }
+    let letter = |letter: char| {
+        if letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.' | '/') { letter } else { '-' }
+    };
+    name.chars().map(letter).collect()
+}
+
+/// A name as a text of YAML, whatever it looks like: `on` and `1e3` are names, too.
+fn quoted(name: &str) -> String {
+    format!("\"{name}\"")
 }
 
 /// What a form for topologies alone leaves out.

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::{Converted, Import, Input};
+use crate::{Converted, Import, Input, quoted, valid};
 
 pub(crate) static IMPORT: Import = Import {
     name: "lldp",
@@ -202,17 +202,6 @@ fn node(name: &str, nodes: &mut Vec<Node>, hosts: usize) -> usize {
     })
 }
 
-/// A name as a description takes it.
-fn valid(name: &str) -> String {
-    if name.is_empty() {
-        return "unnamed".to_owned();
-    }
-    let letter = |letter: char| {
-        if letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.' | '/') { letter } else { '-' }
-    };
-    name.chars().map(letter).collect()
-}
-
 /// The rate of a medium by its name, Mbit/s: `100BaseTXFD`, `1000Base-T`, `2p5GigT`, `10GigBaseCX4`.
 fn rate(medium: &str) -> Option<u64> {
     let digits = medium.len() - medium.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
@@ -312,11 +301,6 @@ fn describe(nodes: &[Node], cables: &[Cable], hosts: usize, left_out: &mut Vec<S
         }
     }
     text
-}
-
-/// A name as a text of YAML, whatever it looks like: `on` and `1e3` are names, too.
-fn quoted(name: &str) -> String {
-    format!("\"{name}\"")
 }
 
 #[cfg(test)]

@@ -61,7 +61,9 @@ pub use tautwire_model::network::{self, StreamIndex};
 pub use tautwire_model::settings::with_value;
 /// Networks in the forms of other tools.
 pub mod exchange {
-    pub use tautwire_exchange::{Converted, EXPORTS, Export, IMPORTS, Import, Input, Text, export, import};
+    pub use tautwire_exchange::{
+        Converted, EXPORTS, Export, IMPORTS, Import, Input, Scope, Text, export, import,
+    };
 }
 /// Captures of a real network.
 pub mod captures {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use tautwire_workbench::exchange::{self, EXPORTS};
+use tautwire_workbench::exchange::{self, EXPORTS, Scope};
 
 use super::{message, remark, scenario};
 use crate::exit::Exit;
@@ -17,6 +17,7 @@ Examples:
   tautwire export graphml scenarios/in-vehicle.yaml --to in-vehicle.graphml
   tautwire export yang scenarios/scheduled-traffic.yaml --to configuration
   tautwire export yang-xml scenarios/in-vehicle.yaml --node front --to front.xml
+  tautwire export tsnkit scheduled.yaml --to instance
 
 Forms:
   tc        commands of tc (iproute2), a shell script that takes the node's name: mqprio, taprio,
@@ -24,6 +25,7 @@ Forms:
   yang      instance data of the YANG modules of IEEE 802.1Q and 802.1CB in JSON, a document for
             each bridge: VLANs, classes, gates, shapers, preemption, stream filters
   yang-xml  the same in XML
+  tsnkit    tables (CSV) of tsnkit: tasks and topology, and the schedule if ports have gates
   dot       topology for Graphviz
   graphml   topology for networkx, yEd and Gephi
 
@@ -42,7 +44,7 @@ pub(crate) struct Export {
     /// Bridge to write, of a form with a document for each [default: all]
     #[arg(long, value_name = "NAME")]
     pub(super) node: Option<String>,
-    /// File to write, or folder for a document of each bridge [default: stdout]
+    /// File to write, or folder for several [default: stdout]
     #[arg(long, value_name = "FILE")]
     pub(super) to: Option<PathBuf>,
 }
@@ -58,17 +60,22 @@ pub(super) fn run(arguments: &Export) -> Result<Exit, Exit> {
     let is_of_all = arguments.node.is_none() && texts.iter().all(|text| text.file.is_some());
     match &arguments.to {
         None if texts.len() > 1 => {
-            return Err(wrong(&format!(
-                "{} has a document for each of {} bridges: choose one with --node, or a folder with --to",
-                export.name,
-                texts.len()
-            )));
+            let name = export.name;
+            let count = texts.len();
+            return Err(wrong(&match export.scope {
+                Scope::Bridge { .. } => format!(
+                    "{name} has a document for each of {count} bridges: choose one with --node, or a folder with --to"
+                ),
+                Scope::Network(_) | Scope::Files(_) => {
+                    format!("{name} has {count} files: choose a folder with --to")
+                }
+            }));
         }
         None => output::result(&texts[0].converted.text)?,
         Some(folder) if is_of_all => {
             std::fs::create_dir_all(folder).map_err(|error| not_written(folder, &error))?;
             for text in &texts {
-                let file = text.file.as_deref().expect("all are of bridges");
+                let file = text.file.as_deref().expect("all have files");
                 if file.contains(['/', '\\']) {
                     return Err(wrong(&format!(
                         "{file} is no name of a file: choose the bridge with --node"

@@ -8,7 +8,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use tautwire_workbench::exchange::{self, IMPORTS, Input};
 
-use super::{message, not_read, remark};
+use super::{is_stdin, message, remark, text};
 use crate::exit::Exit;
 use crate::output;
 
@@ -22,7 +22,7 @@ pub(super) fn help() -> String {
     for import in IMPORTS {
         for (number, line) in import.about.lines().enumerate() {
             let name = if number == 0 { import.name } else { "" };
-            text.push_str(&format!("  {name:6}{line}\n"));
+            text.push_str(&format!("  {name:8}{line}\n"));
         }
     }
     text + "
@@ -37,7 +37,7 @@ pub(crate) struct Import {
     /// Form
     #[arg(value_parser = PossibleValuesParser::new(IMPORTS.map(|import| import.name)))]
     pub(super) form: String,
-    /// Files in this form
+    /// Files in this form; `-` is stdin
     #[arg(value_name = "FILE", required = true)]
     pub(super) paths: Vec<PathBuf>,
     /// Description to write [default: stdout]
@@ -70,7 +70,12 @@ pub(super) fn run(arguments: &Import) -> Result<Exit, Exit> {
 
 /// A file with its name.
 fn input(path: &Path) -> Result<Input, Exit> {
-    let text = std::fs::read_to_string(path).map_err(|error| not_read(path, &error))?;
-    let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    let text = text(path)?;
+    let name = if is_stdin(path) {
+        "stdin".into()
+    } else {
+        path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy()
+    };
+    let name = name.into_owned();
     Ok(Input { name, text })
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{folder, tautwire};
+use crate::common::{command, folder, root, tautwire};
 use crate::small;
 
 #[test]
@@ -68,4 +68,35 @@ fn neighbours_of_hosts_become_a_description() {
     fs::write(folder.join("none.json"), "{}").unwrap();
     assert_eq!(tautwire(&folder, &["import", "lldp", "none.json"]).code, 2);
     assert_eq!(tautwire(&folder, &["import", "lldp", "missing.json"]).code, 2);
+}
+
+#[test]
+fn a_schedule_goes_to_tsnkit_and_back() {
+    let folder = folder("tsnkit");
+    let scenario = root().join("scenarios/gates-to-be-scheduled.yaml");
+    let ended = tautwire(&folder, &["schedule", scenario.to_str().unwrap(), "--out", "scheduled.yaml"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let ended = tautwire(&folder, &["export", "tsnkit", "scheduled.yaml"]);
+    assert_eq!(
+        (ended.code, &*ended.stderr),
+        (2, "tautwire: tsnkit has 7 files: choose a folder with --to\n")
+    );
+    let ended = tautwire(&folder, &["export", "tsnkit", "scheduled.yaml", "--to", "tables"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let files =
+        ["task", "topo", "names", "schedule-GCL", "schedule-OFFSET", "schedule-ROUTE", "schedule-QUEUE"];
+    let mut arguments = vec!["import".to_owned(), "tsnkit".to_owned()];
+    arguments.extend(files.map(|file| format!("tables/{file}.csv")));
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let ended = tautwire(&folder, &arguments);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    fs::write(folder.join("back.yaml"), &ended.stdout).unwrap();
+    let shown = tautwire(&folder, &["check", "back.yaml"]).stdout;
+    assert!(shown.contains("11 nodes, 10 links"), "{shown}");
+    // One of the files may be stdin.
+    let tables = fs::File::open(folder.join("tables/topo.csv")).unwrap();
+    let ended =
+        command(&folder, &["import", "tsnkit", "-", "tables/task.csv"]).stdin(tables).output().unwrap();
+    assert_eq!(ended.status.code(), Some(0));
+    assert!(String::from_utf8(ended.stdout).unwrap().contains("time-aware: {}"));
 }

@@ -8,4 +8,5 @@ mod tc;
 #[cfg(target_os = "linux")]
 mod tc_accepts;
 mod topologies;
+mod tsnkit;
 mod yang;

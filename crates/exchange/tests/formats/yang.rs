@@ -394,5 +394,5 @@ gptp: {}",
     assert_eq!(yang.write(&network, Some("z")).unwrap_err(), "the network has no node `z`");
     let dot = tautwire_exchange::export("dot").unwrap();
     let why = dot.write(&network, Some("s")).unwrap_err();
-    assert_eq!(why, "dot is one text of the network: it takes no node");
+    assert_eq!(why, "dot is of the network as a whole: it takes no node");
 }
