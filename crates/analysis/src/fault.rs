@@ -110,7 +110,7 @@ pub enum PlantedFault {
     MeterBurstForgotten,
     /// A flow meter is taken to discard nothing of a stream that keeps to the bucket alone, whatever shares it.
     SharedMeterForgotten,
-    /// A cyclic frame is taken to be sent in the cycle in which it is received. This and the next three are found by the search of cyclic
+    /// A cyclic frame is taken to be sent in the cycle in which it is received. This and the next four are found by the search of cyclic
     /// streams alone.
     CycleOfReceptionForgotten,
     /// The talker of a cyclic stream is taken to hand its frames over when its cycle begins.
@@ -119,6 +119,8 @@ pub enum PlantedFault {
     CyclicFramesForgotten,
     /// The cycles of all nodes are taken to begin at once.
     PhaseErrorForgotten,
+    /// What a long line brings is taken to be sent on in the next cycle.
+    LongLineForgotten,
     /// No higher frame is taken to come behind a frame by its own link while it waits. This and the next are found by the search of
     /// classes that come by one link alone.
     FramesBehindForgotten,
@@ -184,11 +186,12 @@ impl PlantedFault {
     ];
 
     /// Those of cyclic queuing and forwarding.
-    pub const OF_CYCLES: [Self; 4] = [
+    pub const OF_CYCLES: [Self; 5] = [
         Self::CycleOfReceptionForgotten,
         Self::LateHandOverForgotten,
         Self::CyclicFramesForgotten,
         Self::PhaseErrorForgotten,
+        Self::LongLineForgotten,
     ];
 
     /// Those of classes that come by one link.

@@ -1,9 +1,10 @@
-//! Cyclic queuing and forwarding (IEEE Std 802.1Q-2022, Annex T): what is sent in a cycle is sent on in the next one.
+//! Cyclic queuing and forwarding (IEEE Std 802.1Q-2022, Annex T): what is sent in a cycle is sent on in the next one, or with more than two
+//! buffers so many cycles later as its line requires.
 //!
 //! The check of a description ensures that a talker hands over its frames and sends them within a cycle less dead time, that every
-//! bridge receives and queues a frame in the cycle in which it was sent, and that all frames of a cycle leave before the dead time of the
-//! next one (`tautwire_model::cqf`), behind a lower frame or, with frame preemption, what of it is not cut. So the place of a frame is known, but for the place within a cycle: of cycle time T and dead time DT,
-//! handed over in cycle k it is sent by the n-th bridge between (k + n) T and (k + n + 1) T - DT. Clocks run alike, so the difference of two
+//! bridge receives all frames of a cycle as one, and that they leave before the dead time of the cycle in which they are sent
+//! (`tautwire_model::cqf`), behind a lower frame or, with frame preemption, what of it is not cut. So the place of a frame is known, but for the place within a cycle: of cycle time T and dead time DT,
+//! handed over in cycle k it is sent, s cycles later by all lines up to a bridge, between (k + s) T and (k + s + 1) T - DT. Clocks run alike, so the difference of two
 //! readings is that of their offsets. Nothing depends on other streams. Cycles of clocks that gPTP corrects have no bound.
 
 mod reasons;
@@ -62,9 +63,10 @@ impl Service for Cyclic<'_> {
         plan.network.cyclic_at(PortIndex(port))?;
         plan.ports[port as usize].as_ref()?;
         let load = self.load(plan, port);
-        let classes = self.settings.classes(&plan.network.ports[port as usize]).map(|class| class.index());
+        let classes = self.settings.classes(&plan.network.ports[port as usize]);
+        let classes: Vec<usize> = classes.into_iter().map(|class| class.index()).collect();
         let mut carried: [Option<ClassBounds>; 8] = Default::default();
-        for class in classes {
+        for class in classes.iter().copied() {
             let backlog = Some(Bits::new(load.octets * 8));
             carried[class] = Some(ClassBounds { used: load.frames > 0, backlog, ..ClassBounds::default() });
         }
@@ -79,7 +81,7 @@ impl Service for Cyclic<'_> {
             Some(merge) if merge.is_cut(class) => load.wire_bits + load.frames * merge.cut_bits,
             _ => load.wire_bits,
         };
-        let least = classes[0].min(classes[1]);
+        let least = classes.into_iter().min().unwrap_or(0);
         #[cfg(feature = "planted-faults")]
         let least = if plan.fault == Some(crate::PlantedFault::CyclicFramesForgotten) { 0 } else { least };
         let taken = std::array::from_fn(|class| {
@@ -117,7 +119,7 @@ impl Service for Cyclic<'_> {
 
     fn words(&self, _plan: &Plan<'_>, _entry: u32) -> Words {
         Words {
-            formula: "(bridges up to here + 1) x cycle - dead time + last cable + phase of its clock against the talker's",
+            formula: "(cycles by which its lines are later up to here + 1) x cycle - dead time + last cable + phase of its clock against the talker's",
             source: "802.1Q-2022 Annex T, with the dead time and the phase error of clocks",
             same: Vec::new(),
         }
@@ -147,7 +149,8 @@ impl Cyclic<'_> {
     /// An entry at a port of a bridge.
     fn carried(&self, plan: &Plan<'_>, number: u32, is_corrected: bool) -> Carried {
         let entry = &plan.entries[number as usize];
-        let (before, first, bridges) = way(plan, entry);
+        let (before, first, later) = self.way(plan, entry);
+        let held = self.later(plan, before);
         let (cycle, dead) = (ps(self.settings.cycle_time), ps(self.settings.dead_time));
         let node = |entry: &Entry| plan.network.ports[entry.port as usize].node;
         #[cfg(feature = "planted-faults")]
@@ -171,22 +174,26 @@ impl Cyclic<'_> {
         let (sends_later, open) = (1, cycle - dead);
         let behind = i128::from(plan.port(entry.port).behind_max);
         let sent = i128::from(entry.next_min - entry.ready_min);
-        let end = cycle * (i128::from(bridges) + sends_later) - dead + behind + phase(first);
+        let end = cycle * (later + sends_later) - dead + behind + phase(first);
         // The talker hands its last frame over early enough to send it in its cycle.
         let first_min = line_min(plan, first) + i128::from(first.queue_min);
-        let end_min = cycle * i128::from(bridges) - open + first_min + sent + phase(first);
+        let end_min = cycle * later - open + first_min + sent + phase(first);
         let came_min = i128::from(before.next_min - before.ready_min);
-        let hop = 2 * cycle - dead + behind - came_min + phase(before);
+        let hop = (held + 1) * cycle - dead + behind - came_min + phase(before);
         let came_max = i128::from(plan.port(before.port).behind_max);
-        let hop_min = dead - came_max + sent + phase(before);
+        let hop_min = (held - 1) * cycle + dead - came_max + sent + phase(before);
         let reason = is_corrected.then(|| CORRECTED.at(PortIndex(entry.port)));
         Carried {
             hop_min: if is_corrected { 0 } else { least(hop_min) },
             end_min: if is_corrected { u64::try_from(entry.next_min).unwrap_or(0) } else { least(end_min) },
             hop: reason.clone().map_or_else(
                 || {
-                    Ok(Terms::of("rest of its cycle, and the next one", least(hop - behind))
-                        .and("cable", least(behind)))
+                    let words = if held == 1 {
+                        "rest of its cycle, and the next one"
+                    } else {
+                        "rest of its cycle, and those in which it waits and is sent"
+                    };
+                    Ok(Terms::of(words, least(hop - behind)).and("cable", least(behind)))
                 },
                 Err,
             ),
@@ -194,17 +201,26 @@ impl Cyclic<'_> {
             method: if is_corrected { Method::None } else { Method::Carried("cyclic") },
         }
     }
-}
 
-/// The entry before, that of the talker, and how many bridges a frame passes up to here.
-fn way<'a>(plan: &'a Plan<'_>, entry: &'a Entry) -> (&'a Entry, &'a Entry, u32) {
-    let before = &plan.entries[entry.previous as usize];
-    let (mut first, mut bridges) = (before, 1);
-    while first.previous != NONE {
-        first = &plan.entries[first.previous as usize];
-        bridges += 1;
+    /// The entry before, that of the talker, and how many cycles later than the talker a frame is sent here.
+    fn way<'a>(&self, plan: &'a Plan<'_>, entry: &'a Entry) -> (&'a Entry, &'a Entry, i128) {
+        let before = &plan.entries[entry.previous as usize];
+        let (mut first, mut later) = (before, self.later(plan, before));
+        while first.previous != NONE {
+            first = &plan.entries[first.previous as usize];
+            later += self.later(plan, first);
+        }
+        (before, first, later)
     }
-    (before, first, bridges)
+
+    /// How many cycles later than at an entry its frames are sent by the bridge behind it.
+    fn later(&self, _plan: &Plan<'_>, entry: &Entry) -> i128 {
+        #[cfg(feature = "planted-faults")]
+        if _plan.fault == Some(crate::PlantedFault::LongLineForgotten) {
+            return 1;
+        }
+        i128::from(self.settings.cycles_behind(PortIndex(entry.port)))
+    }
 }
 
 /// From the first bit of the smallest frame of an entry to its last one.

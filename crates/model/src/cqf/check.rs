@@ -1,6 +1,8 @@
 //! The conditions of cyclic queuing and forwarding, port by port.
 //!
-//! - Dead time: the last bit of a cycle, behind cable, PHYs and stages, is queued before the next cycle begins, by any two clocks.
+//! - Dead time: with two buffers the last bit of a cycle, behind cable, PHYs and stages, is queued before the next cycle begins, by any two
+//!   clocks; with more it is received before the first bit of the next one.
+//! - Buffers: none is sent in which frames of a line are queued meanwhile.
 //! - Begin: no bit that is sent at the start of a cycle is received before it, by any two clocks.
 //! - Load: all frames of a cycle, behind one lower frame or what of it is not cut, leave before the dead time.
 //! - Talkers hand over their frames so that they leave within the same cycle, and not before the first one.
@@ -12,6 +14,7 @@ use std::collections::BTreeMap;
 use tautwire_units::{BitRate, Bytes, Duration};
 
 use super::CyclicForwarding;
+use super::line::LineTimes;
 use super::resolve::{KEY, apart};
 use crate::cqf::codes;
 use crate::frame::frame_length;
@@ -24,8 +27,7 @@ use crate::resolve::Resolved;
 use crate::text::faults::Faults;
 use crate::text::tree::{Node, Place};
 
-/// Octets of preamble and start delimiter, and of the gap behind a frame.
-const PREAMBLE: u64 = 8;
+/// Octets of the gap behind a frame.
 const GAP: u64 = 12;
 
 /// Reports what breaks a condition.
@@ -191,7 +193,7 @@ impl Check<'_, '_, '_> {
     /// When the list of a node begins, from the start of the run, and what its clock reads then.
     fn begin(&self, node: NodeIndex) -> (Duration, Duration) {
         let reading = self.reading(node);
-        let (list, base) = (2 * self.cyclic.cycle_time.as_ps(), self.cyclic.base_time.as_ps());
+        let (list, base) = (self.cyclic.list_length().as_ps(), self.cyclic.base_time.as_ps());
         let past = reading.as_ps().saturating_sub(base).div_ceil(list) * list;
         let first = Duration::from_ps(base + past);
         (first.saturating_sub(reading), first)
@@ -215,6 +217,9 @@ impl Check<'_, '_, '_> {
         let Traffic::Periodic { offset, .. } = stream.traffic else { return };
         let all = self.cyclic.bridges.iter().map(|bridge| self.begin(*bridge).0);
         let first = all.max().unwrap_or_default();
+        // With two buffers the dead time contains the difference of clocks.
+        let ahead = if self.cyclic.takes_turns() { Duration::ZERO } else { self.cyclic.precision };
+        let first = first.saturating_add(ahead);
         if offset < first {
             let message = format!("`{}` begins before the first cycle of all bridges", stream.name);
             let help = format!("raise its `offset` by a number of cycles, to {first} at least");
@@ -284,7 +289,8 @@ impl Check<'_, '_, '_> {
             wire += (frame + Bytes::MEDIA_OVERHEAD) * load.frames;
         }
         let sent = line_time(rate, lower.unwrap_or_default(), wire);
-        let end = latest.saturating_add(host_max).saturating_add(sent);
+        let gap = rate.duration_ceil(self.gap(rate).bits());
+        let end = latest.saturating_add(host_max).max(gap).saturating_add(sent);
         if end > self.cyclic.open_time() {
             let message = format!(
                 "the frames that {name} gets in a cycle may leave it at {end} of the cycle, later than cycle less dead time, {}",
@@ -336,6 +342,12 @@ impl Check<'_, '_, '_> {
         Some(most)
     }
 
+    /// Octets of the gap behind the last frame of the cycle before that lie in a cycle, for the dead time may be shorter.
+    fn gap(&self, rate: BitRate) -> Bytes {
+        let is_over = rate.duration_ceil(Bytes::new(GAP).bits()) <= self.cyclic.dead_time;
+        if is_over { Bytes::ZERO } else { Bytes::new(GAP) }
+    }
+
     /// Lines and load.
     fn ports(&self, faults: &mut Faults) {
         let mut ports: BTreeMap<PortIndex, Vec<(&Stream, Hop)>> = BTreeMap::new();
@@ -364,17 +376,33 @@ impl Check<'_, '_, '_> {
             hops.iter().map(|(stream, hop)| octets(stream.payload_max, hop)).max().unwrap_or_default();
         let least =
             hops.iter().map(|(stream, hop)| octets(stream.payload_min, hop)).min().unwrap_or_default();
-        let needed = self.cyclic.dead_time_min(link, device, largest.get());
+        let times = LineTimes::new(link, device, least, largest);
+        let needed = self.cyclic.dead_time_min(&times);
         if needed > self.cyclic.dead_time {
+            let (is, help) = if self.cyclic.takes_turns() {
+                ("queued", format!("set `dead-time` to {needed}, leave it out, or name a third priority"))
+            } else {
+                ("received", format!("set `dead-time` to {needed}, or leave it out"))
+            };
             let message = format!(
-                "a dead time of {} is too short: what {name} sends at the end of a cycle is queued {needed} later at most",
+                "a dead time of {} is too short: what {name} sends at the end of a cycle is not {is} before the frames of the next one",
                 self.cyclic.dead_time
             );
-            let help = format!("set `dead-time` to {needed}, or leave it out");
             faults.error(codes::CYCLIC_DEAD_TIME, self.place("dead-time"), message, help);
         }
-        let way = link.rate.duration_floor((least + Bytes::new(PREAMBLE)).bits());
-        let way = way.saturating_add(link.propagation).saturating_add(link.phy_delay.min);
+        let (buffers, stated) = (self.cyclic.buffers_min(&times), self.cyclic.priorities.len());
+        if !self.cyclic.takes_turns() && buffers > u64::try_from(stated).unwrap_or(u64::MAX) {
+            let message = format!(
+                "the line behind {name} needs {buffers} buffers, one that is sent and those in which its frames may wait meanwhile, and there are {stated}"
+            );
+            let help = if buffers > 8 {
+                "lengthen the cycle".to_owned()
+            } else {
+                format!("name {buffers} priorities, or lengthen the cycle")
+            };
+            faults.error(codes::CYCLIC_BUFFERS, self.place("priorities"), message, help);
+        }
+        let way = times.first_min;
         if way < self.cyclic.precision {
             let message = format!(
                 "what {name} sends at the start of a cycle may be received {way} later, in the cycle before by a clock that differs by {}",
@@ -393,10 +421,11 @@ impl Check<'_, '_, '_> {
         let plain = |class: &tautwire_core::TrafficClass| {
             settings.classes[class.index()].selection.algorithm() == SelectionAlgorithm::StrictPriority
         };
-        let lower = self.others_at(port, classes[0].min(classes[1]));
+        let lower = self.others_at(port, *classes.iter().min().expect("two at least"));
         let preemptable = settings.preemptable_classes();
-        let what = if classes[0] == classes[1] {
-            "both priorities have one class"
+        let is_shared = (1..classes.len()).any(|place| classes[..place].contains(&classes[place]));
+        let what = if is_shared {
+            "two priorities have one class"
         } else if !classes.iter().all(plain) {
             "a class of them has another selection than strict priority"
         } else if hops.iter().any(|(_, hop)| !classes.contains(&hop.class)) {
@@ -410,7 +439,7 @@ impl Check<'_, '_, '_> {
         };
         if !what.is_empty() {
             let message = format!("at {name} {what}");
-            let help = "give the two priorities the highest classes, of their own and express, at every port";
+            let help = "give these priorities the highest classes, of their own and express, at every port";
             faults.error(codes::CYCLIC, place, message, help);
             return;
         }
@@ -421,7 +450,7 @@ impl Check<'_, '_, '_> {
             let frame = frame_length(stream.payload_max, hop.tagged) + Bytes::MEDIA_OVERHEAD;
             sum + frame * load.map_or(0, |load| load.frames)
         });
-        let needed = line_time(rate, lower.unwrap_or_default(), wire);
+        let needed = line_time(rate, lower.unwrap_or_default().max(self.gap(rate)), wire);
         if needed > self.cyclic.open_time() {
             let message = format!(
                 "the cyclic frames of a cycle take {name} {needed}, and a cycle less dead time has {}",

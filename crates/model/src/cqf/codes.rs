@@ -7,6 +7,8 @@ codes! {
     CYCLIC = "cyclic::impossible";
     /// A dead time that is too short for cables, stages and clocks, or as long as the cycle.
     CYCLIC_DEAD_TIME = "cyclic::dead-time";
+    /// Fewer buffers than a line needs.
+    CYCLIC_BUFFERS = "cyclic::buffers";
     /// Clocks whose phase error is not known, or too large for cycles.
     CYCLIC_CLOCKS = "cyclic::clocks";
     /// A talker whose frames may leave their cycle.

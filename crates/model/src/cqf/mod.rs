@@ -2,15 +2,17 @@
 //!
 //! It is made of stream gates and gates: `resolve.rs` gives the bridges those that the section describes, and a run knows nothing else.
 //! `check.rs` holds the network against the conditions under which no frame is received in another cycle than its own, or left over at the
-//! end of one. `load.rs` counts the frames of a cycle, for the check and for bounds. Not here: bounds (`tautwire-analysis`).
+//! end of one. `load.rs` counts the frames of a cycle, for the check and for bounds, and `line.rs` tells how the cycles of a line are
+//! received. Not here: bounds (`tautwire-analysis`).
 
 pub(crate) mod check;
 pub(crate) mod codes;
 pub(crate) mod language;
+pub mod line;
 pub mod load;
 pub(crate) mod resolve;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tautwire_core::{Priority, TrafficClass};
 use tautwire_units::Duration;
@@ -39,19 +41,34 @@ pub struct CyclicForwarding {
     pub dead_time: Duration,
     /// Greatest difference of the clocks of two nodes.
     pub precision: Duration,
-    /// The internal priorities that alternate.
-    pub priorities: [Priority; 2],
+    /// The internal priorities of its buffers, in the order in which these are sent: two or more.
+    pub priorities: Vec<Priority>,
     /// The bridges.
     pub bridges: Vec<NodeIndex>,
     /// The streams.
     pub streams: BTreeSet<StreamIndex>,
+    /// How the bridges receive the cycles of the ports from which cyclic frames come.
+    pub lines: BTreeMap<PortIndex, line::Reception>,
 }
 
 impl CyclicForwarding {
     /// The classes of its priorities at a port.
     #[must_use]
-    pub fn classes(&self, port: &Port) -> [TrafficClass; 2] {
-        self.priorities.map(|priority| port.class_table.of_priority[priority.index()])
+    pub fn classes(&self, port: &Port) -> Vec<TrafficClass> {
+        let class = |priority: &Priority| port.class_table.of_priority[priority.index()];
+        self.priorities.iter().map(class).collect()
+    }
+
+    /// Whether it has two buffers: one is sent while the other one is filled.
+    #[must_use]
+    pub fn takes_turns(&self) -> bool {
+        self.priorities.len() == 2
+    }
+
+    /// How many cycles later than a port a frame is sent by the bridge behind it.
+    #[must_use]
+    pub fn cycles_behind(&self, port: PortIndex) -> u64 {
+        self.lines.get(&port).map_or(1, |line| line.cycles)
     }
 
     /// The time of a cycle in which cyclic frames are sent.

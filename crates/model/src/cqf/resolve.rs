@@ -1,26 +1,26 @@
 //! From the section to the stream gates and gates of its bridges.
 //!
-//! The list of both has two cycles. In the first one frames get the first priority, and ports send the class of the second one. Ports
-//! close both classes in the dead time at the end of each cycle; all others stay open.
+//! The list of both has a cycle for each buffer. Ports send one buffer in each, and the stream gate of a line fills the one that is sent so
+//! many cycles later as the line requires. Ports close all these classes in the dead time at the end of each cycle; all others stay open.
+//! The stream gates are known once routes are, for these tell which streams come by which line.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tautwire_core::Priority;
 use tautwire_core::psfp::GateState;
-use tautwire_units::{Duration, Instant};
+use tautwire_units::{Bytes, Duration, Instant};
 
 use super::CyclicForwarding;
+use super::line::{LineTimes, Reception};
 use crate::cqf::codes;
 use crate::frame::frame_length;
 use crate::gates::{CycleTime, Entry, GateParameters, Operation, PortGates};
-use crate::network::{
-    DelayRange, DeviceModel, Link, NodeIndex, NodeKind, SelectionAlgorithm, StagePosition, StreamIndex,
-};
+use crate::network::{DeviceModel, NodeIndex, NodeKind, PortIndex, StreamIndex};
 use crate::psfp::{
-    BridgeFilters, FilterConfig, Internal, StreamFilter, StreamGate, StreamGateConfig, StreamGateEntry,
+    BridgeFilters, FilterConfig, StreamFilter, StreamGate, StreamGateConfig, StreamGateEntry,
     StreamGateParameters,
 };
-use crate::resolve::models::{Models, delay_max};
+use crate::resolve::models::Models;
 use crate::resolve::streams::Streams;
 use crate::resolve::topology::Topology;
 use crate::text::faults::Faults;
@@ -29,7 +29,7 @@ use crate::text::tree::Node;
 /// The key of the section.
 pub(crate) const KEY: &str = "cyclic-queuing-and-forwarding";
 
-/// Reads the section, gives its bridges their stream gates and gates, and holds its streams to their offsets.
+/// Reads the section, gives its bridges their gates, and holds its streams to their offsets.
 pub(crate) fn expand(
     root: &Node<'_>,
     topology: &mut Topology<'_>,
@@ -52,7 +52,6 @@ pub(crate) fn expand(
         }
     }
     for bridge in cyclic.bridges.clone() {
-        topology.filters.add(cyclic.filters(bridge), section.anchor());
         for port in topology.ports_of(bridge) {
             if topology.ports[port.index()].links.is_some() {
                 let gates = cyclic
@@ -69,6 +68,72 @@ pub(crate) fn expand(
     Some(cyclic)
 }
 
+/// Gives the bridges their stream gates, one for each line.
+pub(crate) fn receive(
+    root: &Node<'_>,
+    cyclic: &mut CyclicForwarding,
+    topology: &mut Topology<'_>,
+    models: &Models<'_, '_>,
+    streams: &Streams<'_, '_>,
+) {
+    let Some(section) = root.get(KEY) else { return };
+    let mut lines: BTreeMap<PortIndex, Line> = BTreeMap::new();
+    for number in &cyclic.streams {
+        let stream = &streams.list[number.index()].stream;
+        for hop in &stream.hops {
+            let line = lines.entry(hop.port).or_default();
+            let (least, largest) = (stream.payload_min, stream.payload_max);
+            let (least, largest) = (frame_length(least, hop.tagged), frame_length(largest, hop.tagged));
+            line.streams.insert(*number);
+            line.least = line.least.map_or(Some(least), |other| Some(other.min(least)));
+            line.largest = line.largest.max(largest);
+        }
+    }
+    let mut gates: BTreeMap<NodeIndex, Vec<(Reception, BTreeSet<StreamIndex>)>> = BTreeMap::new();
+    for (port, line) in lines {
+        let Some(links) = topology.ports[port.index()].links else { continue };
+        let link = &topology.links[links.egress.index()];
+        let to = topology.ports[link.to.index()].node;
+        let Some(device) = device(topology, models, to) else { continue };
+        if !cyclic.bridges.contains(&to) {
+            continue;
+        }
+        let times = LineTimes::new(link, device, line.least.unwrap_or_default(), line.largest);
+        let reception = cyclic.reception(&times);
+        cyclic.lines.insert(port, reception);
+        let all = gates.entry(to).or_default();
+        match all.iter_mut().find(|(own, _)| *own == reception) {
+            Some((_, own)) => own.extend(line.streams),
+            None => all.push((reception, line.streams)),
+        }
+    }
+    for bridge in &cyclic.bridges {
+        let filters = cyclic.filters(*bridge, gates.remove(bridge).unwrap_or_default());
+        topology.filters.add(filters, section.anchor());
+    }
+}
+
+/// What comes by a line.
+#[derive(Default)]
+struct Line {
+    streams: BTreeSet<StreamIndex>,
+    /// Octets of its smallest frame, and of its largest one.
+    least: Option<Bytes>,
+    largest: Bytes,
+}
+
+/// The device of a bridge.
+fn device<'m>(
+    topology: &Topology<'_>,
+    models: &'m Models<'_, '_>,
+    node: NodeIndex,
+) -> Option<&'m DeviceModel> {
+    match topology.nodes[node.index()].kind {
+        NodeKind::Bridge { device, .. } => Some(models.device_at(device)),
+        NodeKind::EndStation { .. } => None,
+    }
+}
+
 /// The section, with what it leaves open.
 fn settings(
     section: &Node<'_>,
@@ -81,14 +146,10 @@ fn settings(
     let stated = section.get("priorities")?;
     let priorities: Vec<Priority> =
         stated.items().iter().filter_map(|one| Priority::new(one.text()?.parse().ok()?)).collect();
-    let &[one, other] = &priorities[..] else {
-        // Fewer are a fault of the form.
-        if priorities.len() > 2 {
-            let message = format!("{} buffers in turn are not supported", priorities.len());
-            faults.error(codes::CYCLIC, stated.anchor(), message, "name two priorities");
-        }
+    // Fewer are a fault of the form.
+    if priorities.len() < 2 {
         return None;
-    };
+    }
     let all = (0..topology.nodes.len()).map(NodeIndex::at);
     let bridges = match section.get("bridges") {
         None => all.filter(|node| topology.is_bridge(*node)).collect(),
@@ -112,17 +173,18 @@ fn settings(
         base_time: section.parsed("base-time").unwrap_or_default(),
         dead_time: Duration::ZERO,
         precision,
-        priorities: [one, other],
+        priorities,
         bridges,
         streams: cyclic,
+        lines: BTreeMap::new(),
     };
-    let sizes = settings.streams.iter().map(|stream| streams.list[stream.index()].stream.payload_max);
-    let largest = frame_length(sizes.max().unwrap_or_default(), true);
+    let all = || settings.streams.iter().map(|stream| &streams.list[stream.index()].stream);
+    let largest = frame_length(all().map(|one| one.payload_max).max().unwrap_or_default(), true);
+    let least = frame_length(all().map(|one| one.payload_min).min().unwrap_or_default(), false);
     let needed = topology.links.iter().filter_map(|link| {
         let to = topology.ports[link.to.index()].node;
-        let NodeKind::Bridge { device, .. } = topology.nodes[to.index()].kind else { return None };
-        let is_there = settings.bridges.contains(&to);
-        is_there.then(|| settings.dead_time_min(link, models.device_at(device), largest.get()))
+        let device = device(topology, models, to).filter(|_| settings.bridges.contains(&to))?;
+        Some(settings.dead_time_min(&LineTimes::new(link, device, least, largest)))
     });
     let needed = needed.max().unwrap_or_default();
     settings.dead_time = section.parsed("dead-time").unwrap_or(needed);
@@ -145,46 +207,63 @@ pub(super) fn apart(topology: &Topology<'_>) -> Duration {
 }
 
 impl CyclicForwarding {
-    /// The dead time that the line before a bridge requires.
-    pub(crate) fn dead_time_min(&self, link: &Link, device: &DeviceModel, octets: u64) -> Duration {
-        let passes = |only: Option<SelectionAlgorithm>| {
-            only.is_none_or(|only| only == SelectionAlgorithm::StrictPriority)
-        };
-        let stages = device.stages.iter();
-        let before =
-            stages.filter(|stage| stage.position != StagePosition::Transmission && passes(stage.only_for));
-        let processing = before.fold(Duration::ZERO, |sum, stage| {
-            let latency = &stage.latency;
-            let fixed = (latency.constant + latency.per_octet * octets).saturating_sub(latency.less);
-            sum.saturating_add(fixed).saturating_add(delay_max(latency.random))
-        });
-        let DelayRange { max, .. } = link.phy_delay;
-        let way = link.propagation.saturating_add(max);
-        way.saturating_add(processing).saturating_add(self.precision)
-    }
-
     fn base(&self) -> Instant {
         Instant::ZERO + self.base_time
     }
 
-    /// Two cycles.
+    /// A cycle for each buffer.
     fn list_time(&self) -> CycleTime {
-        CycleTime::new(2 * self.cycle_time.as_ps(), 1).expect("a cycle lasts a microsecond at least")
+        CycleTime::new(self.list_length().as_ps(), 1).expect("a cycle lasts a microsecond at least")
     }
 
-    /// The stream gate of a bridge.
-    fn filters(&self, node: NodeIndex) -> BridgeFilters {
-        let state = |priority| GateState { open: true, internal_priority: Some(priority) };
-        let entry = |priority| StreamGateEntry {
-            state: state(priority),
-            time_interval: self.cycle_time,
-            octets_max: None,
-        };
-        let config = StreamGateConfig {
-            admin: state(self.priorities[0]),
+    /// How long the lists are.
+    pub(super) fn list_length(&self) -> Duration {
+        self.cycle_time * self.buffers() as u64
+    }
+
+    fn buffers(&self) -> usize {
+        self.priorities.len()
+    }
+
+    /// The priority of the buffer that ports send in a cycle.
+    fn sent_in(&self, cycle: u64) -> Priority {
+        let place = (cycle + 1) % self.buffers() as u64;
+        self.priorities[usize::try_from(place).expect("few buffers")]
+    }
+
+    /// The stream gates of a bridge.
+    fn filters(&self, node: NodeIndex, lines: Vec<(Reception, BTreeSet<StreamIndex>)>) -> BridgeFilters {
+        let mut bridge = BridgeFilters { node, filters: Vec::new(), gates: Vec::new(), meters: Vec::new() };
+        for (number, (reception, streams)) in lines.into_iter().enumerate() {
+            let id = u32::try_from(number).expect("few lines");
+            bridge.gates.push(StreamGate { id, config: self.stream_gate(reception) });
+            bridge.filters.push(StreamFilter {
+                id,
+                streams: Some(streams),
+                priority: None,
+                config: FilterConfig {
+                    max_sdu: None,
+                    blocks_on_oversize: false,
+                    gate: Some(number),
+                    meter: None,
+                },
+                internal: bridge.internal(number, std::iter::empty()),
+            });
+        }
+        bridge
+    }
+
+    /// The stream gate of a line.
+    fn stream_gate(&self, reception: Reception) -> StreamGateConfig {
+        let state =
+            |cycle| GateState { open: true, internal_priority: Some(self.sent_in(cycle + reception.cycles)) };
+        let entry =
+            |cycle| StreamGateEntry { state: state(cycle), time_interval: self.cycle_time, octets_max: None };
+        StreamGateConfig {
+            admin: state(0),
             parameters: Some(StreamGateParameters {
-                control_list: self.priorities.map(entry).to_vec(),
-                base_time: self.base(),
+                control_list: (0..self.buffers() as u64).map(entry).collect(),
+                base_time: self.base() + reception.offset,
                 cycle_time: self.list_time(),
                 cycle_time_extension: Duration::ZERO,
             }),
@@ -192,29 +271,20 @@ impl CyclicForwarding {
             closes_on_invalid_rx: false,
             closes_on_octets_exceeded: false,
             counts_ether_type: true,
-        };
-        let filter = StreamFilter {
-            id: 0,
-            streams: Some(self.streams.clone()),
-            priority: None,
-            config: FilterConfig { max_sdu: None, blocks_on_oversize: false, gate: Some(0), meter: None },
-            internal: Internal::Own,
-        };
-        let gate = StreamGate { id: 0, config };
-        BridgeFilters { node, filters: vec![filter], gates: vec![gate], meters: Vec::new() }
+        }
     }
 
     /// The gates of a port with these classes of priorities.
     fn gates(&self, classes: [u8; 8]) -> PortGates {
-        let bits = self.priorities.map(|priority| 1_u8 << classes[priority.index()]);
-        let others = !(bits[0] | bits[1]);
+        let bit = |priority: Priority| 1_u8 << classes[priority.index()];
+        let others = !self.priorities.iter().fold(0, |all, priority| all | bit(*priority));
         let entry = |gate_states, time_interval| Entry {
             operation: Operation::SetGateStates,
             gate_states,
             time_interval,
         };
         let cycle = |sent: u8| [entry(others | sent, self.open_time()), entry(others, self.dead_time)];
-        let entries = cycle(bits[1]).into_iter().chain(cycle(bits[0]));
+        let entries = (0..self.buffers() as u64).flat_map(|number| cycle(bit(self.sent_in(number))));
         PortGates {
             admin_gate_states: others,
             parameters: GateParameters {

@@ -95,7 +95,7 @@ pub(crate) fn resolve<'t, 'a>(draft: &'a Draft<'t>, faults: &mut Faults) -> Reso
     tdma::resolve::start_up::drafts(draft, &topology, &mut streams, faults);
     tdma::resolve::responses(&mut streams, faults);
     topology.filters = psfp::resolve::drafts(root, &topology, &streams, faults);
-    let cyclic = cqf::resolve::expand(root, &mut topology, &models, &mut streams, faults);
+    let mut cyclic = cqf::resolve::expand(root, &mut topology, &models, &mut streams, faults);
     let events = events::events(draft, &topology, &cut_at_start, &mut streams, faults);
     topology.filters.settle(events.iter().map(|event| &event.timeline));
     virtual_link::resolve::measure(&mut streams);
@@ -103,6 +103,9 @@ pub(crate) fn resolve<'t, 'a>(draft: &'a Draft<'t>, faults: &mut Faults) -> Reso
     let is_routed = faults.errors() == 0;
     if is_routed {
         routes::find(&topology, &vlans, &mut streams, faults);
+        if let Some(cyclic) = &mut cyclic {
+            cqf::resolve::receive(root, cyclic, &mut topology, &models, &streams);
+        }
     }
     let mut resolved = Resolved {
         draft,

@@ -19,6 +19,16 @@ fn the_cycles_of_the_sensors() {
     assert!(least(&without) * 2 < least(text), "without cycles a frame may come early");
 }
 
+/// Two buffers have no dead time for lines that are longer than a cycle.
+#[test]
+fn the_third_buffer_of_long_lines() {
+    let text = include_str!("../../../../scenarios/cyclic-long-lines.yaml");
+    assert_eq!(answers(text), (true, true), "three buffers bound every delay");
+    let two = super::load_text("two", &text.replace("priorities: [5, 6, 7]", "priorities: [6, 7]"));
+    let refused = two.diagnostics.iter().any(|one| one.code == "cyclic::dead-time");
+    assert!(refused && two.network.is_none(), "{:#?}", two.diagnostics);
+}
+
 /// With frames that cannot be cut a cycle has no room for the others.
 #[test]
 fn the_cut_frames_behind_which_cycles_fit() {
