@@ -65,6 +65,8 @@ pub enum PlantedFault {
     GateGuardForgotten,
     /// No frame counts as in transmission when a gate opens.
     OpeningsUnblocked,
+    /// The last frame that starts in a window is taken to be the largest, and to start at its end.
+    LastFrameLargest,
     /// What goes above a class is taken to come while it waits, and not to have waited for its own window.
     WaitAboveForgotten,
     /// What of a preemptable frame is not cut counts as nothing when a gate opens.
@@ -154,8 +156,8 @@ impl PlantedFault {
     pub const OF_QUEUES: [Self; 1] = [Self::WaitingFramesForgotten];
 
     /// Those of gates.
-    pub const OF_GATES: [Self; 3] =
-        [Self::GateGuardForgotten, Self::OpeningsUnblocked, Self::WaitAboveForgotten];
+    pub const OF_GATES: [Self; 4] =
+        [Self::GateGuardForgotten, Self::OpeningsUnblocked, Self::WaitAboveForgotten, Self::LastFrameLargest];
 
     /// Those of per-stream filtering and policing.
     pub const OF_FILTERING: [Self; 3] =

@@ -27,8 +27,8 @@ pub(crate) struct Walk<'a> {
     rate: u64,
     latency: u128,
     higher: Frames<'a>,
-    /// When so many micro-bits of higher classes had come, or were taken of the line: the jumps up to here.
-    jumps: Vec<(u64, u128)>,
+    /// When so many micro-bits of higher classes had come, or were taken of the line, and before when nothing starts then: the jumps up to here.
+    jumps: Vec<(u64, u128, u64)>,
     taken: usize,
     rest: &'a Curve,
     /// Upper bound of the arrivals of higher classes, in any form.
@@ -43,7 +43,7 @@ impl<'a> Walk<'a> {
     /// Nothing that comes later than `until` after the start can count.
     pub(crate) fn of(latency: u128, rate: u64, (higher, cap): Coming<'a>, until: u64) -> Self {
         let frames = Frames::of(higher, until);
-        let jumps = vec![(0, frames.all())];
+        let jumps = vec![(0, frames.all(), frames.over())];
         Self {
             rate,
             latency,
@@ -70,11 +70,11 @@ impl<'a> Walk<'a> {
     fn take(&mut self, time: u64) {
         self.higher.take();
         self.taken += 1;
-        let all = self.higher.all();
+        let (all, over) = (self.higher.all(), self.higher.over());
         match self.jumps.last_mut() {
-            Some((last, came)) if *last == time => *came = all,
-            Some((_, came)) if *came == all => {}
-            _ => self.jumps.push((time, all)),
+            Some((last, came, until)) if *last == time => (*came, *until) = (all, over),
+            Some((_, came, until)) if (*came, *until) == (all, over) => {}
+            _ => self.jumps.push((time, all, over)),
         }
     }
 
@@ -84,6 +84,7 @@ impl<'a> Walk<'a> {
         let capped = self.served(fixed, self.cap);
         loop {
             let stepped = self.served(fixed + self.higher.all(), self.rest);
+            let stepped = stepped.map(|free| free.max(self.higher.over()));
             let free = stepped.into_iter().chain(capped).min()?;
             if self.higher.peek().is_none_or(|next| next > free) {
                 return Some(free);
@@ -108,20 +109,25 @@ impl<'a> Walk<'a> {
         let mut free = at;
         let mut came = None;
         loop {
-            let by_now = self.jumps[self.jumps.partition_point(|(time, _)| *time <= free) - 1].1;
-            if came == Some(by_now) {
+            let (_, by_now, over) = self.jumps[self.jumps.partition_point(|(time, ..)| *time <= free) - 1];
+            if came == Some((by_now, over)) {
                 return Some(free);
             }
-            came = Some(by_now);
-            let stepped = self.served(fixed + by_now, self.rest);
+            came = Some((by_now, over));
+            let stepped = self.served(fixed + by_now, self.rest).map(|free| free.max(over));
             free = stepped.into_iter().chain(capped).min()?;
         }
+    }
+
+    /// Whether some starts are by the end of a part of windows, and not by the bits before them alone.
+    fn has_waited(&self) -> bool {
+        self.higher.over() > 0
     }
 
     /// The bits of higher classes before an instant, up to which their frames were enumerated, micro-bits.
     pub(crate) fn above(&self, now: u64) -> Option<u128> {
         let by = |curve: &Curve| curve.lines().iter().map(|line| line.burst + volume(line.rate, now)).min();
-        let place = self.jumps.partition_point(|(time, _)| *time < now.max(1));
+        let place = self.jumps.partition_point(|(time, ..)| *time < now.max(1));
         let came = self.jumps[place - 1].1;
         Some((came + by(self.rest)?).min(by(self.cap)?))
     }
@@ -249,7 +255,9 @@ fn busy_period(walk: &mut Walk<'_>, mut coming: Frames<'_>, sizes: &[u64]) -> Op
         for (bits, worst) in sizes.iter().zip(&mut worst) {
             // A larger frame starts sooner, at least by the time that it is longer.
             let sooner = if to_end { 0 } else { span_floor(u128::from(*bits - sizes[0]) * MICRO, walk.rate) };
-            if last.time().saturating_sub(sooner) > worst.time() || worst.came == 0 {
+            // But not where a part of windows is waited for.
+            let surely = if walk.has_waited() { 0 } else { sooner };
+            if last.time().saturating_sub(surely) > worst.time() || worst.came == 0 {
                 let start = if sooner == 0 { last.start } else { walk.free_again(without(*bits), at)? };
                 let wait = Wait { start, ..last };
                 if wait.time() > worst.time() || worst.came == 0 {
@@ -276,11 +284,17 @@ fn queue_bound(walk: &Walk<'_>, bits: u64, wait: Wait) -> QueueBound {
     let own = if walk.line.is_some() { 0 } else { u128::from(bits) * MICRO };
     let above = served.saturating_sub(walk.latency + wait.came.saturating_sub(own));
     let above = walk.above(wait.start).map_or(above, |most| above.min(most));
+    // A larger frame does not start before the end of a part of windows either.
+    let (own, weight) = match walk.line {
+        None if walk.has_waited() => (0, (0, 1)),
+        None => (own, (1, 1)),
+        Some(line) => (own, (walk.rate, line)),
+    };
     QueueBound {
         before: served + own,
         rate: walk.rate,
         lead: wait.at,
-        weight: walk.line.map_or((1, 1), |line| (walk.rate, line)),
+        weight,
         slack: 0,
         bits_min: bits,
         latency: walk.latency,

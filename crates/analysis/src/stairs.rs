@@ -222,10 +222,13 @@ pub(crate) struct Frames<'a> {
     until: u64,
     /// Bits that have come.
     pub(crate) came: u64,
-    /// What windows take, how many of its steps have come, and micro-bits of these.
+    /// What windows take, how many of its steps have come and of the corrections of its clock, and micro-bits of both.
     windows: Option<(&'a Jumps, u64)>,
     steps_taken: usize,
-    taken: u128,
+    corrections: u64,
+    taken: (u128, u128),
+    /// Nothing starts before this instant, by the parts of windows that have begun.
+    over: u64,
 }
 
 impl<'a> Frames<'a> {
@@ -240,7 +243,9 @@ impl<'a> Frames<'a> {
             came: 0,
             windows: stairs.taken.as_ref().map(|(jumps, rate)| (&**jumps, *rate)),
             steps_taken: 0,
-            taken: 0,
+            corrections: 0,
+            taken: (0, 0),
+            over: 0,
         };
         while frames.next_step() == Some(0) {
             frames.take_step();
@@ -293,20 +298,34 @@ impl<'a> Frames<'a> {
 
     /// All that has come, micro-bits: frames, and what windows take.
     pub(crate) fn all(&self) -> u128 {
-        u128::from(self.came) * MICRO + self.taken
+        u128::from(self.came) * MICRO + self.taken.0 + self.taken.1
+    }
+
+    /// When the part of windows is over that has begun last.
+    pub(crate) fn over(&self) -> u64 {
+        self.over
     }
 
     /// When windows take more.
     fn next_step(&self) -> Option<u64> {
         let (jumps, _) = self.windows?;
-        jumps.nth(self.steps_taken).map(|(at, _)| at).filter(|at| *at <= self.until)
+        let step = jumps.nth(self.steps_taken).map(|jump| jump.at);
+        let correction = jumps.correction(self.corrections).map(|(at, _)| at);
+        step.into_iter().chain(correction).min().filter(|at| *at <= self.until)
     }
 
     fn take_step(&mut self) {
-        if let Some((jumps, rate)) = self.windows
-            && let Some((_, taken)) = jumps.nth(self.steps_taken)
+        let Some((jumps, rate)) = self.windows else { return };
+        let step = jumps.nth(self.steps_taken);
+        if let Some((at, taken)) = jumps.correction(self.corrections)
+            && step.is_none_or(|step| at < step.at)
         {
-            self.taken = volume(rate, taken);
+            self.taken.1 = volume(rate, taken);
+            self.corrections += 1;
+        } else if let Some(step) = step {
+            self.taken.0 = volume(rate, step.taken);
+            // What is taken by a correction may lie behind that.
+            self.over = self.over.max(step.over);
             self.steps_taken += 1;
         }
     }

@@ -35,29 +35,47 @@ pub(crate) struct Jumps {
     pub(crate) once: u64,
     pub(crate) later: u64,
     pub(crate) period: u64,
-    /// When so much is taken: within the first period, in order, the first at zero.
-    pub(crate) steps: Vec<(u64, u64)>,
+    /// Within the first period, in order, the first at zero.
+    pub(crate) steps: Vec<Jump>,
     /// The time that is taken in every period.
     pub(crate) total: u64,
+    /// Corrections of the clock: so far apart at least, and so much is taken by each.
+    pub(crate) corrections: Option<(u64, u64)>,
+}
+
+/// A part that is taken begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Jump {
+    pub(crate) at: u64,
+    /// The time that is taken from then on.
+    pub(crate) taken: u64,
+    /// None of the frames starts from then on before this instant; zero where `taken` says so.
+    pub(crate) over: u64,
 }
 
 impl Jumps {
     /// The same on a clock whose spans deviate.
     fn on_clock(&self, deviation: Deviation) -> Self {
-        let steps = self.steps.iter().map(|(at, taken)| (deviation.shrink(*at), deviation.stretch(*taken)));
+        let steps = self.steps.iter().map(|jump| Jump {
+            at: deviation.shrink(jump.at),
+            taken: deviation.stretch(jump.taken),
+            over: deviation.stretch(jump.over),
+        });
+        let every = |(every, each)| (deviation.shrink(every), deviation.stretch(each));
         Self {
             once: deviation.stretch(self.once),
             later: deviation.shrink(self.later),
             period: deviation.shrink(self.period),
             steps: steps.collect(),
             total: deviation.stretch(self.total),
+            corrections: self.corrections.map(every),
         }
     }
 
-    /// When the next step comes, and how much is taken from then on.
-    pub(crate) fn nth(&self, number: usize) -> Option<(u64, u64)> {
+    /// The next step, but for corrections of the clock.
+    pub(crate) fn nth(&self, number: usize) -> Option<Jump> {
         if self.once > 0 && number == 0 {
-            return Some((0, self.once));
+            return Some(Jump { at: 0, taken: self.once, over: 0 });
         }
         if self.steps.is_empty() {
             return None;
@@ -65,10 +83,17 @@ impl Jumps {
         let number = number - usize::from(self.once > 0);
         let (rounds, place) = (number / self.steps.len(), number % self.steps.len());
         let rounds = u64::try_from(rounds).ok()?;
-        let (at, taken) = self.steps[place];
-        let at = rounds.checked_mul(self.period)?.checked_add(at)?.checked_add(self.later)?;
-        let taken = rounds.checked_mul(self.total)?.checked_add(taken)?.checked_add(self.once)?;
-        Some((at, taken))
+        let jump = self.steps[place];
+        let later = rounds.checked_mul(self.period)?.checked_add(self.later)?;
+        let taken = rounds.checked_mul(self.total)?.checked_add(jump.taken)?.checked_add(self.once)?;
+        let over = if jump.over == 0 { 0 } else { later.checked_add(jump.over)? };
+        Some(Jump { at: later.checked_add(jump.at)?, taken, over })
+    }
+
+    /// When the clock may be corrected for the time of this number, and how much all of these take.
+    pub(crate) fn correction(&self, number: u64) -> Option<(u64, u64)> {
+        let (every, each) = self.corrections?;
+        Some((every.checked_mul(number)?, each.checked_mul(number.checked_add(1)?)?))
     }
 }
 

@@ -21,6 +21,7 @@ use tautwire_core::gates::{GateParameters, GuardPolicy};
 use tautwire_model::gates::{GateClock, PortGates};
 use tautwire_model::network::{NodeIndex, PortIndex, TimelineAction};
 use tautwire_model::{Network, frame_length};
+use tautwire_units::Bytes;
 
 use self::changes::Changes;
 use self::corrected::Corrected;
@@ -100,7 +101,7 @@ fn windows(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates)
     let is_credit = |class: usize| matches!(port.classes[class].0, Selection::CreditBased { .. });
     let class = |class: usize| {
         let (never, overload) = (NEVER.of_class(at, class), OVERLOAD.of_class(at, class));
-        let mut windows = gated.windows(class, &never, &overload);
+        let mut windows = gated.windows((class, is_credit(class)), &never, &overload);
         if windows.pushed.is_some() && is_credit(class) {
             windows.unbounded = Some(BEHIND_GATES.at(at));
         }
@@ -154,8 +155,13 @@ fn gated(
     let uneven = u64::from(lists.iter().any(|list| list.cycle_time.denominator() > 1));
     let rounding = |list: &&GateParameters| gates.rounding_of(list).as_ps();
     let rounding = lists.iter().map(rounding).max().unwrap_or(0);
-    let timing =
-        Timing { rate: port.rate, lost: port.slack, error: rounding + port.slack + uneven, first: 0 };
+    let timing = Timing {
+        rate: port.rate,
+        lost: port.slack,
+        error: rounding + port.slack + uneven,
+        late: rounding,
+        first: 0,
+    };
     let corrected = Corrected::of(plan.network, node);
     #[cfg(feature = "planted-faults")]
     let corrected = corrected.filter(|_| plan.fault != Some(crate::PlantedFault::PrecisionForgotten));
@@ -174,6 +180,7 @@ fn gated(
         unforeseen: changes.as_ref().map(|changes| changes.unforeseen.clone()).unwrap_or_default(),
         at_first: gates.admin_gate_states,
         frames: std::array::from_fn(|class| frames(plan, (number, port), gates, class)),
+        sizes: std::array::from_fn(|class| sizes(plan, (number, port), gates, class)),
         credit: Credit {
             frozen_when_closed: gates.credit.frozen_when_closed,
             frozen_in_guard: gates.credit.frozen_in_guard_band,
@@ -218,6 +225,25 @@ fn first_cycle(network: &Network, node: NodeIndex, gates: &PortGates) -> u64 {
         None => cycle,
     };
     first.max(least)
+}
+
+/// Of each stream of a class of a port the smallest and the largest frame, bits of the wire.
+fn sizes(
+    plan: &Plan<'_>,
+    (number, port): (u32, &PortPlan),
+    gates: &PortGates,
+    class: usize,
+) -> Vec<(u64, u64)> {
+    let mtu = plan.network.ports[number as usize].mtu;
+    let limit = wire(frame_length(gates.payload_max(class, mtu), true));
+    let entries = plan.of_class(number, class).iter().map(|entry| &plan.entries[*entry as usize]);
+    let of_entries = entries.map(|entry| (entry.wire_min().min(limit), entry.wire_max().min(limit)));
+    let control = port.control.filter(|(own, ..)| *own == class);
+    let mut sizes: Vec<_> =
+        of_entries.chain(control.map(|(_, _, bits)| (wire(Bytes::new(64)), bits))).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
 }
 
 /// The frames of a class of a port.

@@ -7,7 +7,7 @@
 
 use super::times::merged;
 use crate::curve::{Curve, Line, MICRO, volume};
-use crate::windows::{Jumps, TIME};
+use crate::windows::{Jump, Jumps, TIME};
 
 /// Parts of a cycle that are looked at one by one.
 pub(super) const PARTS_MAX: usize = 64;
@@ -166,36 +166,150 @@ impl Periodic {
 
     /// The most of it in a window of each length, as bits of a line of [`TIME`]: the least concave curve above it.
     pub(super) fn most(&self) -> Curve {
-        let joined = self.joined();
-        let parts = joined.whole_parts();
-        if parts.is_empty() {
-            return Curve::zero();
-        }
-        let mut points = vec![(0, 0)];
-        each_window(&parts, Some(self.period), |begin, (_, to), sum| points.push((to - begin, sum)));
-        most_above(points, joined.share())
+        Regained::nothing(self).most()
     }
 
     /// The most of it in a closed window, each part counted in full as soon as it begins; with a time that is added
     /// once before all of it.
     pub(super) fn jumps(&self, once: Once) -> Jumps {
-        let joined = self.joined();
+        Regained::nothing(self).jumps(once)
+    }
+}
+
+/// Times that are taken, and how much more than the times between them is worked there: by frames that start in one and end behind it.
+///
+/// Such work counts from the end of the part on into which the last of these frames reaches: up to then nothing starts.
+#[derive(Debug)]
+pub(super) struct Regained {
+    taken: Periodic,
+    parts: Vec<(u64, u64)>,
+    /// Per part, of the time before it.
+    more: Vec<u64>,
+}
+
+impl Regained {
+    fn nothing(taken: &Periodic) -> Self {
+        Self::of(taken, |_, _| 0)
+    }
+
+    /// Of a set, with a function of each time between two parts, begin and end, and the length of the shorter of these parts.
+    pub(super) fn of(taken: &Periodic, more: impl Fn((u64, u64), u64) -> u64) -> Self {
+        let (taken, period) = (taken.joined(), taken.period());
+        let parts = taken.whole_parts();
+        let length = |place: usize| parts[place].1 - parts[place].0;
+        let of = |place: usize| {
+            let before = place.checked_sub(1).unwrap_or(parts.len() - 1);
+            let from = if place == 0 { parts[before].1.checked_sub(period) } else { Some(parts[before].1) };
+            // The first time of all may begin in the cycle before.
+            let (from, to) = match from {
+                Some(from) => (from, parts[place].0),
+                None => (parts[before].1, parts[place].0 + period),
+            };
+            let shorter = length(before).min(length(place));
+            if from < to { more((from, to), shorter).min(shorter) } else { 0 }
+        };
+        let more = (0..parts.len()).map(of).collect();
+        Self { taken, parts, more }
+    }
+
+    /// All time that is not taken, each part of it up to the end of what is worked for certain.
+    pub(super) fn worked(&self) -> Periodic {
+        let left = self.parts.iter().zip(&self.more).map(|((from, to), more)| (from + more, *to));
+        Periodic::of(self.taken.period(), left).others()
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.more.iter().all(|more| *more == 0)
+    }
+
+    /// What is taken of a cycle.
+    fn total(&self) -> u64 {
+        self.taken.total() - self.more.iter().sum::<u64>()
+    }
+
+    /// Calls `tell` for every part from which a window may begin, and every later one within a cycle: with what is taken up to its end, and up to there
+    /// without what is worked behind the time before it.
+    fn each(&self, mut tell: impl FnMut(u64, (u64, u64), (u64, u64))) {
+        let (parts, period) = (&self.parts, self.taken.period());
+        for (place, first) in parts.iter().enumerate() {
+            let mut sum = 0;
+            for later in place..place + parts.len() {
+                let number = later % parts.len();
+                let again = if later < parts.len() { 0 } else { period };
+                let (from, to) = (parts[number].0 + again, parts[number].1 + again);
+                sum += to - from;
+                let most = sum;
+                sum -= if later == place { 0 } else { self.more[number] };
+                tell(first.0, (from, to), (sum, most));
+            }
+        }
+    }
+
+    /// The most that is taken in a window of each length.
+    pub(super) fn most(&self) -> Curve {
+        if self.parts.is_empty() {
+            return Curve::zero();
+        }
+        let mut points = vec![(0, 0)];
+        self.each(|begin, (_, to), (_, most)| points.push((to - begin, most)));
+        most_above(points, share(self.total(), self.taken.period()))
+    }
+
+    /// The same in a closed window, each part counted in full as soon as it begins; with a time that is added once before all of it.
+    pub(super) fn jumps(&self, once: Once) -> Jumps {
         let mut points = Vec::new();
-        each_window(&joined.whole_parts(), Some(self.period), |begin, (from, _), sum| {
-            points.push((from - begin, sum));
+        self.each(|begin, (from, to), (taken, _)| {
+            let over = if self.is_nothing() { 0 } else { to - begin };
+            points.push(Jump { at: from - begin, taken, over });
         });
-        points.sort_unstable_by_key(|(at, sum)| (*at, std::cmp::Reverse(*sum)));
-        let mut steps: Vec<(u64, u64)> = Vec::new();
-        for (at, sum) in points {
-            if steps.last().is_none_or(|(_, last)| *last < sum) {
-                steps.push((at, sum));
+        points.sort_unstable_by_key(|jump| (jump.at, std::cmp::Reverse(jump.taken)));
+        let mut steps: Vec<Jump> = Vec::new();
+        for jump in points {
+            let last = steps.last().copied();
+            let (taken, over) =
+                last.map_or((0, 0), |last| (last.taken.max(jump.taken), last.over.max(jump.over)));
+            match last {
+                None => steps.push(jump),
+                Some(last) if (taken, over) == (last.taken, last.over) => {}
+                Some(_) => steps.push(Jump { at: jump.at, taken, over }),
             }
         }
         // Of a window that begins behind it, a part that is under way at its end counts.
-        let longest = joined.whole_parts().iter().map(|(from, to)| to - from).max().unwrap_or(0);
+        let longest = self.parts.iter().map(|(from, to)| to - from).max().unwrap_or(0);
         let all = if once.is_none() { 0 } else { once.time + once.more + longest };
-        Jumps { once: all, later: once.time, period: self.period, steps, total: joined.total() }
+        let (period, total) = (self.taken.period(), self.total());
+        Jumps { once: all, later: once.time, period, steps, total, corrections: None }
     }
+}
+
+/// The least time that is not below `span` and that whole frames take one behind the other, of these sizes: the least and the greatest time of each.
+pub(super) fn least_of_frames(span: u64, sizes: &[(u64, u64)]) -> u64 {
+    /// Frames and sums of times that are looked at.
+    const MOST: usize = 64;
+    let (mut reached, mut least) = (vec![(0, 0)], u64::MAX);
+    for _ in 0..MOST {
+        let mut next = Vec::new();
+        for (from, to) in
+            reached.iter().flat_map(|(from, to)| sizes.iter().map(move |(one, two)| (from + one, to + two)))
+        {
+            if from >= span {
+                least = least.min(from);
+            } else if to >= span {
+                return span;
+            } else {
+                // Sums that are near are one; a part needs an instant to count.
+                next.push((from, to + 1));
+            }
+        }
+        if next.is_empty() {
+            return least;
+        }
+        reached = merged(next).into_iter().map(|(from, to)| (from, to - 1)).collect();
+        if reached.len() > MOST {
+            return span;
+        }
+    }
+    span
 }
 
 /// Calls `tell` for every part from which a window may begin, and every later one, within a cycle if they come again, with the sum of all parts up to it.
@@ -332,13 +446,64 @@ mod tests {
                 let begun: u64 = (0..)
                     .map(|number| jumps.nth(number))
                     .map_while(|jump| jump)
-                    .take_while(|(at, _)| *at <= length)
+                    .take_while(|jump| jump.at <= length)
                     .last()
-                    .map_or(0, |(_, sum)| sum);
+                    .map_or(0, |jump| jump.taken);
                 assert!(u128::from(begun) * MICRO >= worst, "seed {seed}, {length}: jumps {begun}");
             }
             assert!(touched || set.total() == 0, "seed {seed}: {set:?}");
         }
+    }
+
+    #[test]
+    fn frames_take_the_least_of_their_sums() {
+        for seed in 0..500 {
+            let (_, mut draw) = drawn(seed);
+            let sizes: Vec<(u64, u64)> = (0..=draw(3))
+                .map(|_| {
+                    let least = 3 + draw(20);
+                    (least, least + draw(2) * draw(4))
+                })
+                .collect();
+            let span = 1 + draw(79);
+            let mut sums = [false; 200];
+            sums[0] = true;
+            for sum in 0..span as usize {
+                let reach = sizes.iter().flat_map(|(least, most)| *least..=*most);
+                reach
+                    .filter(|_| sums[sum])
+                    .collect::<Vec<_>>()
+                    .into_iter()
+                    .for_each(|size| sums[sum + size as usize] = true);
+            }
+            let least = (span..200).find(|sum| sums[*sum as usize]).expect("a sum");
+            let found = least_of_frames(span, &sizes);
+            assert!(found <= least, "seed {seed}: {found} of {least}, {span} {sizes:?}");
+            // Sizes that are a range count as every size in it; sums are not looked at beyond that.
+            let exact = sizes.iter().all(|(least, most)| least == most);
+            assert!(
+                !exact || found == least || found == span,
+                "seed {seed}: {found} of {least}, {span} {sizes:?}"
+            );
+        }
+        assert_eq!(least_of_frames(100, &[(70, 70)]), 140);
+        assert_eq!(least_of_frames(140, &[(70, 70)]), 140);
+        assert_eq!(least_of_frames(141, &[(70, 70), (90, 90)]), 160);
+        assert_eq!(least_of_frames(100, &[(60, 120)]), 100);
+    }
+
+    #[test]
+    fn what_is_worked_behind_a_part_counts_from_the_next_one_on() {
+        // 10 of 100 are usable, and each time 40 are worked.
+        let taken = Periodic::of(100, [(10, 100)]);
+        let jumps = Regained::of(&taken, |part, between| {
+            assert_eq!((part, between), ((0, 10), 90));
+            30
+        });
+        let jumps = jumps.jumps(Once::default());
+        let steps: Vec<_> =
+            (0..3).map(|number| jumps.nth(number).map(|jump| (jump.at, jump.taken, jump.over))).collect();
+        assert_eq!(steps, [Some((0, 90, 90)), Some((100, 150, 190)), Some((200, 210, 290))]);
     }
 
     #[test]

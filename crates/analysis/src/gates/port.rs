@@ -7,8 +7,8 @@
 //! the largest frame of the class, preamble and start delimiter included, and is taken in full (802.1Q-2022, 8.6.8.4).
 //! A frame in transmission when the gate opens continues: *blocking* at every opening, by a lower frame if the gate of
 //! its class is open across it, until that gate closes at the latest, and by the gap after it. Edges may differ from
-//! those of the list by the error of clocks and ticks ([`Timing::error`]). Before the first cycle `admin-gate-states`
-//! holds: a class that is closed then has that time taken once; one that is open has less taken than in any cycle.
+//! those of the list by the error of clocks and ticks ([`Timing::error`]). What is left is spent on whole frames
+//! (`Gated::regained`). Before the first cycle `admin-gate-states` holds: a class that is closed then has that time taken once; one that is open has less taken than in any cycle.
 //! Source: IEEE Std 802.1Q-2022, 8.6.8.4 and 8.6.9; time-division curve of Zhao, Pop and Craciunas, IEEE Access 2018,
 //! with frames kept whole and any overlap.
 
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use super::changes::Unforeseen;
 use super::cutting::Cutting;
-use super::periodic::{Once, Periodic};
+use super::periodic::{Once, Periodic, Regained, least_of_frames};
 use super::times::Times;
 use crate::clock::PS_PER_S;
 use crate::curve::{Curve, Line, MICRO};
@@ -51,6 +51,8 @@ pub(super) struct Timing {
     pub(super) lost: u64,
     /// By how much an edge of a gate may differ from the list, earlier or later.
     pub(super) error: u64,
+    /// How much of that makes edges later and never earlier.
+    pub(super) late: u64,
     /// How long the first cycle may be ahead when the port begins.
     pub(super) first: u64,
 }
@@ -82,6 +84,8 @@ pub(super) struct Gated {
     pub(super) at_first: u8,
     /// The classes that have frames.
     pub(super) frames: [Option<Frames>; 8],
+    /// Of each stream of a class the smallest and the largest frame, bits of the wire.
+    pub(super) sizes: [Vec<(u64, u64)>; 8],
     pub(super) credit: Credit,
     /// What preemption does to them, if the port preempts.
     pub(super) cutting: Option<Cutting>,
@@ -200,7 +204,7 @@ impl Gated {
     fn opening(&self, class: usize, guard: u64, (from, to): (u64, u64)) -> Opening {
         let error = self.timing.error;
         let blocked = self.blocking(class, from).saturating_add(error);
-        Opening { from, to, blocked, guard: guard.saturating_add(error) }
+        Opening { from, to, blocked, guard: guard.saturating_add(error - self.timing.late) }
     }
 
     /// Those of a cycle of a list that does not change.
@@ -237,7 +241,7 @@ impl Gated {
             let one = self.opening(class, guard, (from, to));
             let from = one.from.saturating_add(one.blocked);
             // At the last instant from which a frame ends with the gate it may start, and with the gate none.
-            let last = u64::from(one.guard > error);
+            let last = u64::from(guard > 0);
             let to = (one.to + last).checked_sub(one.guard)?;
             (from < to).then_some((from, to))
         });
@@ -251,7 +255,8 @@ impl Gated {
     /// When frames of a class may be on the line.
     pub(super) fn busy(&self, class: usize) -> Times {
         let error = self.timing.error;
-        let foreseen = self.open[class].grown(error, error.saturating_add(self.behind(class)));
+        let early = error - self.timing.late;
+        let foreseen = self.open[class].grown(early, error.saturating_add(self.behind(class)));
         let Some(frames) = self.frames[class] else { return foreseen };
         // One that started before a change was set ends whatever its gate does.
         let frame = self.timing.time(frames.wire_max) + error;
@@ -270,20 +275,37 @@ impl Gated {
     }
 
     /// When a class may send; `at` names its port and class to whoever has no bound.
-    pub(super) fn windows(&self, class: usize, never: &Unbounded, overload: &Unbounded) -> ClassWindows {
+    pub(super) fn windows(
+        &self,
+        (class, is_credit): (usize, bool),
+        never: &Unbounded,
+        overload: &Unbounded,
+    ) -> ClassWindows {
         let usable = self.usable(class);
         let is_open = self.is_open(class);
         let once = self.once(class);
         let busy = self.busy(class);
         let is_anywhere = self.cut_by(class).is_some_and(|cutting| cutting.is_anywhere(class));
+        let regained = if is_credit { None } else { self.regained(class, &usable) };
+        // Up to the end of what is worked for certain.
+        let worked = match &regained {
+            Some(regained) => regained.worked().into(),
+            None => usable.clone(),
+        };
         let above = |higher: usize| {
             let is_above = self.goes_before(higher, class) && self.frames[higher].is_some();
             let is_limited = is_above && !self.open[higher].is_all();
-            is_limited.then(|| self.meets((higher, class), &usable)).flatten()
+            is_limited.then(|| self.meets((higher, class), (&usable, &worked))).flatten()
+        };
+        let taken = match &regained {
+            Some(regained) => {
+                Taken { curve: once.before(&regained.most()), jumps: Some(Arc::new(regained.jumps(once))) }
+            }
+            None => taken(&usable.others(), once),
         };
         ClassWindows {
             is_open,
-            taken: taken(&usable.others(), once),
+            taken,
             above: std::array::from_fn(above),
             blocking_bits: self.lower_frame(class, &usable),
             unbounded: (!usable.comes_again()).then(|| never.clone()),
@@ -294,8 +316,60 @@ impl Gated {
         }
     }
 
-    /// How much of the usable time of another class the frames of one above it can have.
-    fn meets(&self, (higher, class): (usize, usize), usable: &Times) -> Option<Curve> {
+    /// The time that is not usable, less what is sent in it for certain; none where nothing is known of that.
+    ///
+    /// Proof. While a frame of the class waits, usable time is spent on whole frames of it and of classes that go before it, one behind the other from
+    /// the begin on at the latest. The last of them starts in that time and is sent to its end. So in a part of `u` frames start that take the least
+    /// time that is not below `u` and that whole frames take: they are sent before the next part begins, if that is not closer than a frame. In between
+    /// no frame surely starts, so that counts from the begin of the next part on. It is so only if no frame from before may be on the line when the
+    /// gate opens, other than a lower one, whose time is not usable; and if frames are not cut. What a class above may have of usable time it may have
+    /// of the time in which the last frame is sent, too: if that is one of its own, the rest is as above.
+    fn regained(&self, class: usize, usable: &Times) -> Option<Regained> {
+        let is_known = !usable.is_changed() && self.cut_by(class).is_none() && !self.sizes[class].is_empty();
+        if !is_known || usable.last().is_all() || !usable.is_any() {
+            return None;
+        }
+        Some(Regained::of(&usable.last().others(), |part, between| {
+            self.worked(class, part, between).saturating_sub(part.1 - part.0)
+        }))
+    }
+
+    /// The least time that is worked from the begin of a part of usable time on, if there is `between` before it and behind it.
+    fn worked(&self, class: usize, (from, to): (u64, u64), between: u64) -> u64 {
+        let (span, error, period) = (to - from, self.timing.error, self.open[class].last().period());
+        let open = self.open[class].last().whole_parts();
+        let holds =
+            |(begin, end): &&(u64, u64)| [from, from + period].iter().any(|at| begin <= at && at < end);
+        let Some((opens, _)) = open.iter().find(holds) else { return span };
+        let mut sizes = self.sizes[class].clone();
+        let part = Periodic::of(period, [(from, to)]);
+        for higher in (0..8).filter(|higher| self.goes_before(*higher, class)) {
+            if self.frames[higher].is_none() || !self.busy(higher).and(&part.clone().into()).is_any() {
+                continue;
+            }
+            let before = self.open[higher].grown(0, self.behind(higher).saturating_add(2 * error));
+            if before.end_of(opens + period - 1).is_some() {
+                return span;
+            }
+            sizes.extend_from_slice(&self.sizes[higher]);
+        }
+        let times: Vec<(u64, u64)> =
+            sizes.iter().map(|(least, most)| (self.timing.time(*least), self.timing.time(*most))).collect();
+        let longest = times.iter().map(|(_, most)| *most).max().unwrap_or(0);
+        if between < longest.saturating_add(2 * error) {
+            return span;
+        }
+        #[cfg(feature = "planted-faults")]
+        if self.fault == Some(crate::PlantedFault::LastFrameLargest) {
+            return span.saturating_add(longest);
+        }
+        // Each time is rounded up.
+        let frames = span / times.iter().map(|(least, _)| *least).min().unwrap_or(1).max(1) + 1;
+        least_of_frames(span, &times).saturating_sub(frames)
+    }
+
+    /// How much of the usable time of another class the frames of one above it can have, and of the time that is worked.
+    fn meets(&self, (higher, class): (usize, usize), (usable, worked): (&Times, &Times)) -> Option<Curve> {
         if let Some(cutting) = self.cut_by(class) {
             if cutting.is_anywhere(higher) {
                 return None;
@@ -303,7 +377,8 @@ impl Gated {
             // With the time that the rests of lower frames may leave to it.
             return cutting.share(self, higher, &cutting.starts(self, class, self.guard(class)).0);
         }
-        let most = self.busy(higher).and(usable).most();
+        let busy = self.busy(higher);
+        let most = if busy.and(usable).is_any() { busy.and(worked).most() } else { Curve::zero() };
         let first = self.timing.first;
         if first == 0 || !self.is_open_at_first(higher) {
             return Some(most);

@@ -272,6 +272,24 @@ fn a_burst_and_one_window() {
     assert!((1_842_880_000..=1_849_920_000).contains(&bound), "{bound}");
 }
 
+/// Six frames that come when the last of them could just start no more, and a window that takes one of them in each millisecond: each waits a cycle more,
+/// although of the window less than a quarter of a frame is before the guard.
+#[test]
+fn a_window_for_one_frame_takes_one() {
+    let streams = vec![Stream { class: 5, octets: 1_000, period: 8_000 * US }; 6];
+    let port = Port {
+        list: vec![(0xff, 100 * US), (0xdf, 900 * US)],
+        streams,
+        slopes: [None; 8],
+        is_frozen_in_guard: false,
+    };
+    let last = 100 * US - ps(1_008);
+    let worst = port.run(&[last + 1; 6], 16_000 * US).into_iter().max().unwrap();
+    assert_eq!(worst, 6_000 * US - last - 1 + ps(1_008));
+    let bound = port.bounds()[0].expect("a bound");
+    assert!((worst..worst + 10).contains(&bound), "{bound} of {worst}");
+}
+
 struct Draw(u64);
 
 impl Draw {

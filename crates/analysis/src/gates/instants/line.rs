@@ -312,11 +312,12 @@ fn always_open(plan: &Plan<'_>, number: u32, port: &PortPlan) -> Gated {
         Some(Frames { wire_max: largest.max(control)?, guard: Guard::None })
     };
     Gated {
-        timing: Timing { rate: port.rate, lost: port.slack, error: port.slack, first: 0 },
+        timing: Timing { rate: port.rate, lost: port.slack, error: port.slack, late: 0, first: 0 },
         open: std::array::from_fn(|_| Periodic::all(1).into()),
         unforeseen: Vec::new(),
         at_first: u8::MAX,
         frames: std::array::from_fn(largest),
+        sizes: Default::default(),
         credit: Credit { frozen_when_closed: true, frozen_in_guard: false },
         cutting: None,
         #[cfg(feature = "planted-faults")]
