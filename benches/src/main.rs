@@ -54,6 +54,7 @@ fn main() {
     measure("setup_440_nodes_ms", "ms", &setup_440_nodes_ms);
     measure("bounds_1000x64_ms", "ms", &|| bounds_ms(1_000, 64, 9));
     measure("bounds_10000x1000_ms", "ms", &|| bounds_ms(10_000, 1_000, 5));
+    measure("bounds_40000x4000_ms", "ms", &|| bounds_ms(40_000, 4_000, 3));
     measure("tt_schedule_1000x12_ms", "ms", &time_triggered::schedule_ms);
     measure("gate_schedule_1000x8_ms", "ms", &|| gates::schedule_ms(8, 1_000, 9));
     measure("gate_schedule_10000x200_ms", "ms", &|| gates::schedule_ms(200, 10_000, 3));
@@ -66,7 +67,9 @@ fn main() {
         measure("tt_jitter_1000x12_ns", "ns", &|| run.jitter_ns);
         measure("tt_precision_1000x12_ns", "ns", &|| run.precision_ns);
     }
-    measure("parse_10000x1000_ms", "ms", &parse_10000x1000_ms);
+    measure("parse_10000x1000_ms", "ms", &|| parse_ms(10_000, 1_000, 5));
+    measure("parse_40000x4000_ms", "ms", &|| parse_ms(40_000, 4_000, 3));
+    measure("bounds_of_text_200000x5000_ms", "ms", &bounds_of_text_ms);
     measure("memory_bytes_per_stream", "B", &memory_bytes_per_stream);
     measure("admit_100x16_us", "us", &|| admit_us(100, 16, 2_000));
     measure("admit_1000x64_us", "us", &|| admit_us(1_000, 64, 2_000));
@@ -191,10 +194,19 @@ fn admit_us(streams: usize, bridges: usize, decisions: usize) -> f64 {
     total.as_secs_f64() * 1e6 / decisions as f64
 }
 
-fn parse_10000x1000_ms() -> f64 {
-    let text = tree(10_000, 1_000).describe();
-    median_ms(5, || {
+fn parse_ms(streams: usize, bridges: usize, runs: usize) -> f64 {
+    let text = tree(streams, bridges).describe();
+    median_ms(runs, || {
         std::hint::black_box(tautwire_model::load_text("generated", &text));
+    })
+}
+
+/// From the text of a large network to the bounds of all its streams.
+fn bounds_of_text_ms() -> f64 {
+    let text = tree(200_000, 5_000).describe();
+    median_ms(1, || {
+        let network = tautwire_model::load_text("generated", &text).network.expect("no errors");
+        std::hint::black_box(tautwire_analysis::bounds(&network));
     })
 }
 

@@ -38,6 +38,11 @@ fn shortest(latency: &Delay, octets: u64) -> Duration {
 pub(super) fn check(covering: &Covering<'_, '_, '_>, streams: &Streams<'_, '_>, faults: &mut Faults) {
     let topology = covering.topology;
     let mut reported: Vec<DeviceIndex> = Vec::new();
+    let is_shaped = |stream: &Stream| stream.hops.iter().any(|hop| hop.scheduler.is_some());
+    if !streams.list.iter().any(|draft| is_shaped(&draft.stream)) {
+        return;
+    }
+    let sent = sent_by_port(topology.ports.len(), streams);
     for draft in &streams.list {
         let stream = &draft.stream;
         for hop in stream.hops.iter().filter(|hop| hop.scheduler.is_some()) {
@@ -51,7 +56,8 @@ pub(super) fn check(covering: &Covering<'_, '_, '_>, streams: &Streams<'_, '_>, 
             if reported.contains(index) {
                 continue;
             }
-            let here = Here { covering, streams, device, before: &stream.hops[before as usize] };
+            let before = &stream.hops[before as usize];
+            let here = Here { covering, received: &sent[before.port.index()], device, before };
             let (taken, waited) = here.taken(stream, hop);
             if taken <= stated {
                 continue;
@@ -72,16 +78,32 @@ pub(super) fn check(covering: &Covering<'_, '_, '_>, streams: &Streams<'_, '_>, 
     }
 }
 
+/// A stream, and one of its hops.
+type Sent<'a> = (&'a Stream, usize);
+
+/// By port, the streams that it sends.
+fn sent_by_port<'a>(ports: usize, streams: &'a Streams<'_, '_>) -> Vec<Vec<Sent<'a>>> {
+    let mut sent = vec![Vec::new(); ports];
+    let own = streams.list.iter().map(|draft| &draft.stream);
+    for stream in own.chain(&streams.protocol) {
+        for (number, hop) in stream.hops.iter().enumerate() {
+            sent[hop.port.index()].push((stream, number));
+        }
+    }
+    sent
+}
+
 /// Where a frame comes in.
-struct Here<'a, 'd, 't, 's> {
+struct Here<'a, 'd, 't> {
     covering: &'a Covering<'a, 'd, 't>,
-    streams: &'a Streams<'t, 's>,
+    /// All streams that are received here, with the hop behind which they are.
+    received: &'a [Sent<'a>],
     device: &'a DeviceModel,
     /// The hop behind which it is received.
     before: &'a Hop,
 }
 
-impl Here<'_, '_, '_, '_> {
+impl Here<'_, '_, '_> {
     /// How long a frame of a stream may take to the queue of a hop, and how much of that it waits.
     fn taken(&self, stream: &Stream, hop: &Hop) -> (Duration, Duration) {
         let before = self.before(stream, hop);
@@ -126,25 +148,16 @@ impl Here<'_, '_, '_, '_> {
         varies.fold(phy, Duration::saturating_add)
     }
 
-    /// All streams that are received here, with the hop behind which they are.
-    fn received(&self) -> impl Iterator<Item = (&Stream, usize)> {
-        let own = self.streams.list.iter().map(|draft| &draft.stream);
-        own.chain(&self.streams.protocol).filter_map(|stream| {
-            let hop = stream.hops.iter().position(|hop| hop.port == self.before.port)?;
-            Some((stream, hop))
-        })
-    }
-
     /// Octets of the largest frame that is received here.
     fn largest(&self) -> u64 {
-        let all = self.received();
-        all.map(|(stream, hop)| self.octets(stream.payload_max, &stream.hops[hop])).max().unwrap_or(0)
+        let all = self.received.iter();
+        all.map(|(stream, hop)| self.octets(stream.payload_max, &stream.hops[*hop])).max().unwrap_or(0)
     }
 
     /// How long frames that come at once may occupy stages before a frame of a stream.
     fn before(&self, own: &Stream, to: &Hop) -> Duration {
         let (mut first, mut more) = (Duration::ZERO, Duration::ZERO);
-        for (stream, hop) in self.received() {
+        for (stream, hop) in self.received.iter().copied() {
             // A frame passes the stages once for each class to which it goes.
             let next = stream.hops.iter().filter(|next| next.previous.is_some_and(|at| at as usize == hop));
             let mut ways: Vec<(u8, SelectionAlgorithm)> = next
