@@ -38,11 +38,12 @@ network
 # %% [markdown]
 # ## A fault has a place and a remedy
 #
-# Every quantity has a unit. `check` gives all faults of a description at once.
+# Every quantity has a unit. `check` gives all faults of a description at once, each with the line that stated it: of
+# this notebook, or of the file that a network was read from.
 
 # %%
 broken = tautwire.Network.of_document(network.document())
-broken.streams[0]["payload"] = "100"
+broken.streams["samples"].payload = "100"
 faults = tautwire.check(broken)
 print(*faults, sep="\n")
 

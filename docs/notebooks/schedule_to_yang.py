@@ -48,7 +48,7 @@ network.stream("films", "server", "motor-b", priority=0, payload="1500 B", traff
 # %%
 plain = tautwire.Network.of_document(network.document())
 for stream in plain.streams:
-    stream.pop("time-aware", None)
+    stream.pop("time_aware", None)
 before = tautwire.verify(plain)
 {name: before.delay_max_ps(name) / 1e6 for name in ("order-a", "order-b", "state-a")}, before.verdict
 

@@ -41,6 +41,7 @@ from tautwire.errors import DescriptionError, Diagnostic, FileError, TautwireErr
 from tautwire.exchange import Exported, Imported, export, import_network
 from tautwire.machines import AtsSchedulers, ClockServo, CreditBasedShaper
 from tautwire.network import Network, ProfileRule, check, load, load_text, profile_rules
+from tautwire.parts import Link, Node, Stream
 from tautwire.results import (
     BoundExplanation,
     Bounds,
@@ -83,7 +84,9 @@ __all__ = [
     "FileError",
     "Greedy",
     "Imported",
+    "Link",
     "Network",
+    "Node",
     "Observation",
     "OnOff",
     "Periodic",
@@ -95,6 +98,7 @@ __all__ = [
     "Shaper",
     "SlotPlan",
     "Span",
+    "Stream",
     "Study",
     "StudyError",
     "Table",

@@ -1,4 +1,4 @@
-"""Networks described in code: the same keys as the YAML, and turned into it.
+"""Parts of networks described in code: the same keys as the YAML, and turned into it.
 
 Keys are written in snake_case here and in kebab-case there; quantities are text with a unit, as
 ``"100 Mbit/s"``. ``docs/`` has the reference of the description.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -16,7 +16,6 @@ __all__ = [
     "ArrivalCurve",
     "Clock",
     "ConstantRate",
-    "Description",
     "File",
     "Greedy",
     "OnOff",
@@ -27,6 +26,10 @@ __all__ = [
     "Traffic",
     "Udp",
 ]
+
+
+#: Keys below which there are names, not keys.
+NAMED = ("nodes", "ports", "devices", "hosts")
 
 
 class Part:
@@ -176,7 +179,7 @@ def plain(value: Any) -> Any:
 
 
 def _named(key: Any, value: Any) -> Any:
-    if key in ("nodes", "ports", "devices", "hosts") and isinstance(value, Mapping):
+    if key in NAMED and isinstance(value, Mapping):
         return {name: plain(one) for name, one in value.items()}
     return plain(value)
 
@@ -238,84 +241,3 @@ def _is_block(value: Any) -> bool:
     if isinstance(value, Mapping):
         return bool(value)
     return isinstance(value, list) and any(isinstance(one, Mapping | list) for one in value)
-
-
-class Description:
-    """A description that is being written.
-
-    Parameters
-    ----------
-    name
-        Name of the network.
-    **settings
-        Further keys of the description, as ``defaults`` or ``run``.
-
-    Examples
-    --------
-    >>> network = Description("two-hosts", run={"duration": "10 ms"})
-    >>> network.end_station("a")
-    >>> network.end_station("b")
-    >>> network.link("a", "b", rate="1 Gbit/s")
-    >>> network.stream("s", "a", "b", frame="1522 B", traffic=Periodic("1 ms"))
-    >>> print(network.text())
-    name: "two-hosts"
-    nodes:
-      a:
-        type: "end-station"
-      b:
-        type: "end-station"
-    links:
-      - between: ["a", "b"]
-        rate: "1 Gbit/s"
-    streams:
-      - name: "s"
-        talker: "a"
-        listeners: "b"
-        frame: "1522 B"
-        traffic:
-          type: "periodic"
-          interval: "1 ms"
-    run:
-      duration: "10 ms"
-    <BLANKLINE>
-    """
-
-    def __init__(self, name: str, **settings: Any) -> None:
-        self.name = name
-        self.settings: dict[str, Any] = dict(settings)
-        self.nodes: dict[str, dict[str, Any]] = {}
-        self.links: list[dict[str, Any]] = []
-        self.streams: list[dict[str, Any]] = []
-
-    def end_station(self, name: str, **settings: Any) -> None:
-        """Adds an end station."""
-        self._node(name, "end-station", settings)
-
-    def bridge(self, name: str, **settings: Any) -> None:
-        """Adds a bridge."""
-        self._node(name, "bridge", settings)
-
-    def _node(self, name: str, kind: str, settings: Mapping[str, Any]) -> None:
-        if name in self.nodes:
-            raise ValueError(f"there is a node `{name}` already")
-        self.nodes[name] = {"type": kind, **settings}
-
-    def link(self, first: str, second: str, **settings: Any) -> None:
-        """Adds a cable between two nodes or ports (``"node:port"``)."""
-        self.links.append({"between": [first, second], **settings})
-
-    def stream(self, name: str, talker: str, listeners: str | Iterable[str], **settings: Any) -> None:
-        """Adds a stream."""
-        ends = listeners if isinstance(listeners, str) else list(listeners)
-        self.streams.append({"name": name, "talker": talker, "listeners": ends, **settings})
-
-    def document(self) -> dict[str, Any]:
-        """The description as plain mappings and lists."""
-        said: dict[str, Any] = {"name": self.name, "nodes": self.nodes, "links": self.links, "streams": self.streams}
-        document = plain({key: value for key, value in said.items() if value} | self.settings)
-        assert isinstance(document, dict)
-        return document
-
-    def text(self) -> str:
-        """The description as YAML."""
-        return yaml(self.document()) + "\n"

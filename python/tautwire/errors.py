@@ -27,6 +27,8 @@ class Diagnostic:
         The file or the name of the text.
     line, column
         Place in it, from 1.
+    source
+        The file and the line of Python that stated what is wrong, if it was stated in Python.
     """
 
     code: str
@@ -36,16 +38,18 @@ class Diagnostic:
     path: str
     line: int
     column: int
+    source: tuple[str, int] | None = None
 
     def __str__(self) -> str:
-        """The fault in one line.
+        """The fault in one line, with the place of Python if it has one.
 
         Examples
         --------
         >>> print(Diagnostic("unit::missing", "error", "`100` has no unit", "write `100 us`", "net.yaml", 7, 12))
         net.yaml:7:12: error[unit::missing]: `100` has no unit (write `100 us`)
         """
-        text = f"{self.path}:{self.line}:{self.column}: {self.severity}[{self.code}]: {self.message}"
+        place = f"{self.path}:{self.line}:{self.column}" if self.source is None else ":".join(map(str, self.source))
+        text = f"{place}: {self.severity}[{self.code}]: {self.message}"
         return f"{text} ({self.help})" if self.help else text
 
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Unpack, cast
 
 from tautwire import _core
-from tautwire.describe import Description, plain, verbatim
+from tautwire.describe import plain, verbatim, yaml
+from tautwire.edits import Edited, edited, keys_at
 from tautwire.errors import DescriptionError, Diagnostic, FileError, UnknownNameError
+from tautwire.keys import NetworkKeys
+from tautwire.parts import Description, Elements, Keys, Link, Nodes, Place, Stream, caller
 from tautwire.shown import counted, network_html
 
 __all__ = ["Network", "ProfileRule", "check", "load", "load_text", "profile_rules"]
@@ -19,12 +23,16 @@ __all__ = ["Network", "ProfileRule", "check", "load", "load_text", "profile_rule
 # A text that needs no quotes in YAML, in brackets too.
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._/+-]*[A-Za-z0-9%]|[A-Za-z0-9]")
 
+# Parts of a description that an empty one has not.
+_PARTS = ("nodes", "links", "streams")
+
 
 class Network(Description):
     """A network, its traffic, and how a run of it is made.
 
     Built in code it is a description that grows; :func:`load` and :func:`load_text` make one from
-    YAML. Either way there is one path: text, checked and resolved when it is first computed with.
+    YAML, which is changed as one of code is and keeps its comments, order and layout. Either way there
+    is one path: text, checked and resolved when it is first computed with.
 
     Parameters
     ----------
@@ -43,10 +51,21 @@ class Network(Description):
     >>> network.stream("s", "a", "b", frame="1522 B", traffic=tautwire.Periodic("1 ms"), deadline="50 us")
     >>> tautwire.verify(network).verdict
     'proven'
+
+    What was read is changed by its keys, and a fault has the line of Python that made it.
+
+    >>> read = tautwire.load_text("nodes: {a: {type: end-station}, b: {type: end-station}}\\n"
+    ...                           "links: [{between: [a, b], rate: 1 Gbit/s}]   # mine\\n")
+    >>> read.links["a-b"].length = "5 m"
+    >>> print(read.text().splitlines()[-1])
+    links: [{between: [a, b], rate: 1 Gbit/s, length: 5 m}]   # mine
     """
 
-    def __init__(self, name: str, **settings: Any) -> None:
+    def __init__(self, name: str, **settings: Unpack[NetworkKeys]) -> None:
         self._read: _core.CoreNetwork | None = None
+        # What was read before it was changed: its text and document.
+        self._base: tuple[str, dict[str, Any]] | None = None
+        self._edited: tuple[dict[str, Any], Edited | None] | None = None
         self._path: str | None = None
         self._changed: str | None = None
         self._cache: tuple[str, _core.CoreNetwork] | None = None
@@ -73,7 +92,7 @@ class Network(Description):
         ['a', 'b']
         """
         network = cls(str(document.get("name", "network")))
-        network._fill(dict(document))
+        network._fill(dict(document), caller())
         return network
 
     def __repr__(self) -> str:
@@ -97,7 +116,7 @@ class Network(Description):
     def __getstate__(self) -> dict[str, Any]:
         """What crosses to another process: the description alone, or the path of its file."""
         state = dict(self.__dict__)
-        state["_cache"] = None
+        state["_cache"] = state["_edited"] = None
         if self._read is not None:
             state["_read"] = self._read.text
         return state
@@ -112,67 +131,67 @@ class Network(Description):
         elif isinstance(text, str):
             self._read = _resolved(*_core.load_text(self.name, text))
 
-    # What was read from a text becomes mappings and lists when it is first asked for or added to.
+    # What was read from a text becomes objects when it is first asked for or added to.
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> Keys:
         """Keys of the description other than name, nodes, links and streams."""
-        found: dict[str, Any] = self._part("settings")
-        return found
+        return cast(Keys, self._part("settings"))
 
     @settings.setter
-    def settings(self, value: dict[str, Any]) -> None:
-        self._set_part("settings", value)
+    def settings(self, value: Mapping[Any, Any]) -> None:
+        self._set_part("settings", value if isinstance(value, Keys) else Keys(value, caller()))
 
     @property
-    def nodes(self) -> dict[str, dict[str, Any]]:
+    def nodes(self) -> Nodes:
         """Nodes by name."""
-        found: dict[str, dict[str, Any]] = self._part("nodes")
-        return found
+        return cast(Nodes, self._part("nodes"))
 
     @nodes.setter
-    def nodes(self, value: dict[str, dict[str, Any]]) -> None:
-        self._set_part("nodes", value)
+    def nodes(self, value: Mapping[str, Any]) -> None:
+        self._set_part("nodes", value if isinstance(value, Nodes) else Nodes(value, caller()))
 
     @property
-    def links(self) -> list[dict[str, Any]]:
-        """Cables."""
-        found: list[dict[str, Any]] = self._part("links")
-        return found
+    def links(self) -> Elements[Link]:
+        """Cables, by their number, name or ends (``"a-b"``)."""
+        return cast(Elements[Link], self._part("links"))
 
     @links.setter
-    def links(self, value: list[dict[str, Any]]) -> None:
-        self._set_part("links", value)
+    def links(self, value: Iterable[Mapping[Any, Any]]) -> None:
+        self._set_part("links", value if isinstance(value, Elements) else Elements(Link, value, caller()))
 
     @property
-    def streams(self) -> list[dict[str, Any]]:
-        """Streams of the description itself; those of ``stream-tables`` stay in their files."""
-        found: list[dict[str, Any]] = self._part("streams")
-        return found
+    def streams(self) -> Elements[Stream]:
+        """Streams of the description itself, by number or name; those of ``stream-tables`` stay in their files."""
+        return cast(Elements[Stream], self._part("streams"))
 
     @streams.setter
-    def streams(self, value: list[dict[str, Any]]) -> None:
-        self._set_part("streams", value)
+    def streams(self, value: Iterable[Mapping[Any, Any]]) -> None:
+        self._set_part("streams", value if isinstance(value, Elements) else Elements(Stream, value, caller()))
 
     def _part(self, name: str) -> Any:
-        if self._read is not None:
-            self._fill(self.document())
+        self._open()
         return self.__dict__[f"_{name}"]
 
     def _set_part(self, name: str, value: Any) -> None:
-        if self._read is not None:
-            self._fill(self.document())
+        self._open()
         self.__dict__[f"_{name}"] = value
 
-    def _fill(self, document: dict[str, Any]) -> None:
-        """Goes on as a description in code."""
+    def _open(self) -> None:
+        """What was read goes on as objects."""
+        if self._read is not None:
+            text, document = self._read.own_text, self.document()
+            self._fill(document, None)
+            self._base = (text, document)
+
+    def _fill(self, document: dict[str, Any], made: Place | None) -> None:
         said = verbatim(document)
         self._read = None
         self.name = str(said.pop("name", self.name))
-        self.nodes = said.pop("nodes", None) or {}
-        self.links = said.pop("links", None) or []
-        self.streams = said.pop("streams", None) or []
-        self.settings = said
+        self.nodes = Nodes(said.pop("nodes", None), made)
+        self.links = Elements(Link, said.pop("links", None) or (), made)
+        self.streams = Elements(Stream, said.pop("streams", None) or (), made)
+        self.settings = Keys(said, made)
 
     def document(self) -> dict[str, Any]:
         """The description as plain mappings and lists, a copy: of a network that was read, what stands in its text.
@@ -192,12 +211,87 @@ class Network(Description):
         return found
 
     def text(self) -> str:
-        """The description as YAML."""
-        return self._read.text if self._read is not None else super().text()
+        """The description as YAML: of a network that was read its own text, with what has been changed."""
+        if self._read is not None:
+            return self._read.text
+        found = self._edit()
+        return super().text() if found is None else found.text
 
     def own_text(self) -> str:
         """The description as YAML, without the text of files that it names."""
         return self._read.own_text if self._read is not None else self.text()
+
+    def save(self, path: str | os.PathLike[str] | None = None) -> Path:
+        """Writes the description to a file.
+
+        Parameters
+        ----------
+        path
+            The file; by default the one that it was read from.
+
+        Raises
+        ------
+        FileError
+            It cannot be written, or the network was not read from a file.
+        """
+        target = path if path is not None else self._path
+        if target is None:
+            raise FileError("the network was not read from a file: name one", code="file::unwritable")
+        try:
+            Path(target).write_text(self.own_text(), encoding="utf-8")
+        except OSError as error:
+            raise FileError(str(error), code="file::unwritable", path=os.fspath(target)) from error
+        return Path(target)
+
+    def _edit(self) -> Edited | None:
+        """The text that was read with what has been changed; none if there is none, or a new text must say it."""
+        if self._base is None:
+            return None
+        document = super().document()
+        if self._edited is None or self._edited[0] != document:
+            text, before = self._base
+            # An empty list of streams is none; a text without a name keeps the one that it got.
+            before = {key: value for key, value in before.items() if value or key not in _PARTS}
+            after = {key: value for key, value in document.items() if key != "name" or key in before}
+            found = edited(text, before, after)
+            is_right = found is not None and _said(found.text) == _said(yaml(after))
+            self._edited = (document, found if is_right else None)
+        return self._edited[1]
+
+    def _placed(self, faults: Iterable[Diagnostic]) -> list[Diagnostic]:
+        """Faults with the lines of Python that made them, and the others with the lines of the text that was read."""
+        if self._read is not None:
+            return list(faults)
+        text, edit = self.text(), self._edit()
+        found = []
+        for fault in faults:
+            if fault.path == (self._path or self.name):
+                source = self._maker(keys_at(text, fault.line, fault.column))
+                was = None if edit is None or source is not None else edit.place_before(fault.line, fault.column)
+                line, column = was or (fault.line, fault.column)
+                fault = replace(fault, source=source, line=line, column=column)
+            found.append(fault)
+        return found
+
+    def _maker(self, keys: Sequence[Any]) -> Place | None:
+        """The line of Python that stated what these keys lead to."""
+        parts: dict[str, Any] = {"nodes": self.nodes, "links": self.links, "streams": self.streams}
+        node: Any = parts.get(keys[0], self.settings) if keys else None
+        place: Place | None = None
+        for key in keys[1:] if keys and keys[0] in parts else keys:
+            if isinstance(node, Keys):
+                key = key if key in node else int(key) if str(key).isdecimal() else key
+                place = node._places.get(key, node._made)
+                node = node.get(key)
+            elif isinstance(node, Nodes):
+                node = node.get(key)
+            elif isinstance(node, Elements | list) and isinstance(key, int) and key < len(node):
+                node = node[key]
+            else:
+                break
+            if isinstance(node, Keys) and node._made is not None:
+                place = node._made if place is None else place
+        return place
 
     def changed(self, values: Mapping[str, Any]) -> Network:
         """The same network with other values; comments, layout and order of its text stay.
@@ -239,7 +333,10 @@ class Network(Description):
         text = self.text()
         if self._cache is None or self._cache[0] != text:
             # Files that it names stand beside the one that it was read from.
-            self._cache = (text, _resolved(*_core.load_text(self._path or self.name, text)))
+            read, faults = _core.load_text(self._path or self.name, text)
+            if read is None:
+                raise DescriptionError(self._placed(Diagnostic(*one) for one in faults))
+            self._cache = (text, read)
         return self._cache[1]
 
     def stream_names(self) -> list[str]:
@@ -402,8 +499,13 @@ def check(source: Source, *, profile: str | None = None) -> list[Diagnostic]:
     if profile is not None:
         return _profile(source, profile)[1]
     name, text = _origin(source)
-    found = _read_file(name) if text is None else _core.load_text(name, text)
-    return [Diagnostic(*one) for one in found[1]]
+    _, faults = _read_file(name) if text is None else _core.load_text(name, text)
+    return _located(source, faults)
+
+
+def _located(source: Source, faults: list[_core._Fault]) -> list[Diagnostic]:
+    found = [Diagnostic(*one) for one in faults]
+    return source._placed(found) if isinstance(source, Network) else found
 
 
 @dataclass(frozen=True)
@@ -487,7 +589,7 @@ def _profile(source: Source, profile: str) -> tuple[str | None, list[Diagnostic]
         raise UnknownNameError(str(error), code="profile::unknown") from error
     except OSError as error:
         raise FileError(f"{name}: {error}", code="file::unreadable", path=name) from error
-    return rules, [Diagnostic(*one) for one in faults]
+    return rules, _located(source, faults)
 
 
 def changed_text(text: str, values: Mapping[str, Any]) -> str:
@@ -519,6 +621,15 @@ def _written(value: Any) -> str:
 def network_of(source: Source) -> Network:
     """A network as it is, or the one that a file describes."""
     return source if isinstance(source, Network) else load(source)
+
+
+def _said(text: str) -> dict[str, Any] | None:
+    """What a text says, however it says it."""
+    found = _core.plain_document(text)
+    said = None if found is None else json.loads(found)
+    if not isinstance(said, dict):
+        return None
+    return {key: value for key, value in said.items() if value or key not in _PARTS}
 
 
 def _numbered(value: Any) -> Any:

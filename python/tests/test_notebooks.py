@@ -53,6 +53,8 @@ def run(path: Path) -> tuple[dict[str, Any], list[Any]]:
 def first_network(space: dict[str, Any], shown: list[Any]) -> None:
     (fault,) = space["faults"]
     assert fault.code == "value::unit-missing" and "write a size" in fault.help
+    line = (FOLDER / "first_network.py").read_text(encoding="utf-8").splitlines()[fault.source[1] - 1]
+    assert line == 'broken.streams["samples"].payload = "100"'
     assert (space["result"].verdict, space["proven"].verdict) == ("not-proven", "proven")
     assert space["result"].stream("samples")["listeners"][0]["verdict"] == "not-proven"
     assert isinstance(shown[-1], tautwire.Difference) and shown[-1]
