@@ -13,6 +13,7 @@
 #   make study STUDY=name   run a comparison of ours in whole, and write its results, figures and page
 #   make papers PAPER=id    re-run a published evaluation (FULL=1: the published number of samples)
 #   make lint               formatting, clippy, licences, ruff, mypy
+#   make wheel              the wheel and the source distribution of the Python package, to dist, tried in a clean environment
 #   make docs               the Rust documentation, warnings denied
 #   make web                rebuild the report's page, which is committed
 #   make clean              remove builds, virtual environment and results
@@ -20,7 +21,7 @@
 SHELL := /bin/sh
 .SHELLFLAGS := -eu -c
 .DEFAULT_GOAL := demo
-.PHONY: demo demo-live test test-rust test-python test-slow hdl-test hdl-test-slow hdl-synth hdl-place hdl-prove bench papers study lint docs web clean develop
+.PHONY: demo demo-live test test-rust test-python test-slow hdl-test hdl-test-slow hdl-synth hdl-place hdl-prove bench papers study lint wheel docs web clean develop
 
 CACHE := $(or $(TAUTWIRE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tautwire)
 ENV := . '$(CACHE)/env';
@@ -116,6 +117,10 @@ lint:
 	@$(ENV) cd python && "$$TAUTWIRE_PYTHON" -m mypy
 	@$(ENV) cargo test --locked --quiet --workspace --test tidy
 
+wheel:
+	@tools/setup python
+	@$(ENV) tools/wheel
+
 docs:
 	@tools/setup rust
 	@$(ENV) RUSTDOCFLAGS='--deny warnings' cargo doc --locked --workspace --no-deps
@@ -128,5 +133,5 @@ web:
 	@cp web/dist/index.html crates/report/src/page.html
 
 clean:
-	rm -rf runs bench.json
+	rm -rf runs dist bench.json
 	rm -rf '$(CACHE)/target' '$(CACHE)/venv' '$(CACHE)/stamps' '$(CACHE)/env'

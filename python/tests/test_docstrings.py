@@ -45,3 +45,9 @@ def test_examples_of_the_guide(page: str, least: int) -> None:
     result = doctest.testfile(str(PYTHON.parent / "docs" / "guide" / page), module_relative=False)
     assert result.attempted > least
     assert result.failed == 0
+
+
+def test_examples_of_the_package_page() -> None:
+    result = doctest.testfile(str(PYTHON / "README.md"), module_relative=False)
+    assert result.attempted > 5
+    assert result.failed == 0
