@@ -7,6 +7,7 @@
 mod dot;
 mod graphml;
 mod lldp;
+mod saihu;
 mod tc;
 mod times;
 mod tsnkit;
@@ -133,7 +134,7 @@ pub struct Input {
 }
 
 /// All forms that can be read.
-pub static IMPORTS: [&Import; 2] = [&lldp::IMPORT, &tsnkit::IMPORT];
+pub static IMPORTS: [&Import; 3] = [&lldp::IMPORT, &tsnkit::IMPORT, &saihu::IMPORT];
 
 /// The form of a name that can be read.
 #[must_use]
@@ -142,8 +143,8 @@ pub fn import(name: &str) -> Option<&'static Import> {
 }
 
 /// All forms that can be written.
-pub static EXPORTS: [&Export; 6] =
-    [&tc::EXPORT, &yang::JSON, &yang::XML, &tsnkit::EXPORT, &dot::EXPORT, &graphml::EXPORT];
+pub static EXPORTS: [&Export; 7] =
+    [&tc::EXPORT, &yang::JSON, &yang::XML, &tsnkit::EXPORT, &saihu::EXPORT, &dot::EXPORT, &graphml::EXPORT];
 
 /// The form of a name that can be written.
 #[must_use]

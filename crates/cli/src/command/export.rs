@@ -26,6 +26,7 @@ Forms:
             each bridge: VLANs, classes, gates, shapers, preemption, stream filters
   yang-xml  the same in XML
   tsnkit    tables (CSV) of tsnkit: tasks and topology, and the schedule if ports have gates
+  saihu     output ports and flows of Saihu (JSON), of the highest class of each port
   dot       topology for Graphviz
   graphml   topology for networkx, yEd and Gephi
 

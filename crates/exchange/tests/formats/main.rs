@@ -4,6 +4,7 @@
 
 mod common;
 mod lldp;
+mod saihu;
 mod tc;
 #[cfg(target_os = "linux")]
 mod tc_accepts;
