@@ -22,7 +22,12 @@ pub(crate) struct Deviation(u64);
 impl Deviation {
     /// Of a clock: `ρ/(1 − ρ)`, rounded up. The rate of a clock that may stop counts as just above zero.
     pub(crate) fn of(clock: &Clock) -> Self {
-        let rho = u128::from(clock.tolerance_ppb).min(PPB - 1);
+        Self::of_ppb(clock.tolerance_ppb)
+    }
+
+    /// The same of a tolerance in parts in 10⁹.
+    pub(crate) fn of_ppb(tolerance_ppb: u32) -> Self {
+        let rho = u128::from(tolerance_ppb).min(PPB - 1);
         let deviation = (rho * PPB).div_ceil(PPB - rho);
         Self(u64::try_from(deviation).expect("at most 10^18"))
     }

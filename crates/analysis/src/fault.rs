@@ -77,6 +77,8 @@ pub enum PlantedFault {
     FramesAtChangeForgotten,
     /// Gates of a clock that is corrected are taken to switch when they should.
     PrecisionForgotten,
+    /// Corrections of the clock of gates are taken to take nothing.
+    CorrectionsForgotten,
     /// Preemptable frames are taken never to be held.
     HoldsForgotten,
     /// Of frames with known instants no other of the class is taken to be before one.
@@ -170,7 +172,7 @@ impl PlantedFault {
     pub const OF_CHANGED_GATES: [Self; 1] = [Self::ChangeForgotten];
 
     /// Those of gates whose clocks are corrected.
-    pub const OF_CORRECTED_GATES: [Self; 1] = [Self::PrecisionForgotten];
+    pub const OF_CORRECTED_GATES: [Self; 2] = [Self::PrecisionForgotten, Self::CorrectionsForgotten];
 
     /// Those of frame preemption behind gates.
     pub const OF_CUTS_BEHIND_GATES: [Self; 3] =

@@ -184,6 +184,7 @@ pub(crate) fn assess(
         pushes,
     };
     let out = assess.run(&mut terms, reasons);
+    assess.run_again(&mut terms, above, reasons);
     if let Some(windows) = windows {
         let mut below = above.clone();
         below.parts.push(assess.part(windows, &terms, out));
@@ -279,6 +280,27 @@ impl Assess<'_> {
             };
         }
         out
+    }
+
+    /// Adds the bounds by other windows of the class to its terms, if there are some.
+    fn run_again(&self, terms: &mut ClassTerms, above: &Above, reasons: &Reasons) {
+        let again = self.port.windows().and_then(|windows| windows.again.as_deref());
+        let Some(windows) = again.map(|again| &again[self.class]) else { return };
+        if matches!(self.port.classes[self.class].0, Selection::CreditBased { .. }) {
+            return;
+        }
+        let here = windows.above(self.class, &above.parts, self.port.rates(), self.port.precedence());
+        let assess = Assess {
+            higher: &here.offered,
+            higher_reason: here.reason,
+            windows: Some(windows),
+            pushes: None,
+            ..*self
+        };
+        let mut more =
+            ClassTerms { used: terms.used, blocking_bits: windows.blocking_bits, ..ClassTerms::default() };
+        assess.run(&mut more, reasons);
+        terms.and(more, self.frame_min());
     }
 
     /// Why there is no bound, whatever comes.
@@ -610,6 +632,30 @@ fn second_is_less(one: &Option<QueueBound>, other: &Option<QueueBound>, bits: u6
 }
 
 impl ClassTerms {
+    /// And others that hold as well; `bits` are of the frame whose bounds are compared.
+    fn and(&mut self, other: Self, bits: u64) {
+        let is_bounded = |terms: &Self| terms.lanes.iter().all(|(_, bounds)| !bounds.is_empty());
+        if !is_bounded(&other) {
+            return;
+        }
+        if !is_bounded(self) {
+            *self = Self { sent: self.sent, ..other };
+            return;
+        }
+        let least = |terms: &Self| {
+            let bounds = terms.lanes.iter().flat_map(|(_, bounds)| bounds);
+            bounds.filter_map(|bound| bound.start_max(bits)).min()
+        };
+        if least(&other) < least(self) {
+            (self.method, self.blocking_bits) = (other.method, other.blocking_bits);
+        }
+        self.bounds.backlog = self.bounds.backlog.into_iter().chain(other.bounds.backlog).min();
+        for ((lane, bounds), (same, more)) in self.lanes.iter_mut().zip(other.lanes) {
+            debug_assert_eq!(*lane, same, "lanes of one class");
+            bounds.extend(more);
+        }
+    }
+
     /// What a credit-based class sends onto the link, on the clock of the node.
     pub(crate) fn onto_link(&self) -> Option<Line> {
         self.sent

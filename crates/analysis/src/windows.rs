@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use crate::clock::Deviation;
 use crate::contribution::Offered;
-use crate::curve::{Curve, Line, scaled, volume};
+use crate::curve::{Curve, Line, MICRO, scaled, volume};
 use crate::passage::NO_REASON;
 use crate::port::Above;
 use crate::precedence::Precedence;
@@ -126,6 +126,8 @@ impl Taken {
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
     pub(crate) classes: [ClassWindows; 8],
+    /// The same by other means, of classes that are not credit-based: bounds with both hold.
+    pub(crate) again: Option<Box<[ClassWindows; 8]>>,
     /// The name of the taken time; the formula and its source.
     pub(crate) name: &'static str,
     pub(crate) formula: &'static str,
@@ -212,16 +214,7 @@ impl Windows {
         (served, rate): (u64, u64),
         precedence: Option<&Precedence>,
     ) -> Above {
-        let windows = &self.classes[class];
-        let mut all = Above::nothing();
-        for part in parts.iter().filter(|part| goes_before(precedence, part.class, class)) {
-            let offered = part.prompt.as_ref().unwrap_or(&part.late);
-            let limit = windows.above[part.class].as_ref().map(|time| time.in_bits((rate, TIME)));
-            all.add(&limited(offered, limit, part, (class, precedence)), part.reason);
-        }
-        let taken = windows.taken.bits(served);
-        all.offered = all.offered.plus_steps(&taken, windows.taken.jumps.as_ref(), served);
-        all
+        self.classes[class].above(class, parts, (served, rate), precedence)
     }
 
     /// What keeps a frame of a class on the line that has begun, of what the classes that cut it do; none if nothing cuts it.
@@ -273,6 +266,55 @@ impl Windows {
 }
 
 impl ClassWindows {
+    /// What goes before the class under strict priority, of what the classes above it do.
+    pub(crate) fn above(
+        &self,
+        class: usize,
+        parts: &[Part],
+        (served, rate): (u64, u64),
+        precedence: Option<&Precedence>,
+    ) -> Above {
+        let mut all = Above::nothing();
+        for part in parts.iter().filter(|part| goes_before(precedence, part.class, class)) {
+            let offered = part.prompt.as_ref().unwrap_or(&part.late);
+            let limit = self.above[part.class].as_ref().map(|time| time.in_bits((rate, TIME)));
+            all.add(&limited(offered, limit, part, (class, precedence)), part.reason);
+        }
+        let taken = self.taken.bits(served);
+        all.offered = all.offered.plus_steps(&taken, self.taken.jumps.as_ref(), served);
+        all
+    }
+
+    /// The same if corrections of the clock, so far apart, take so much time each, and let the class send for so much longer. Nothing is known of credit.
+    pub(crate) fn corrected(self, every: u64, each: u64, longer: u64) -> Self {
+        let line = |each: u64| {
+            let rate = (u128::from(each) * u128::from(TIME)).div_ceil(u128::from(every));
+            Line { burst: u128::from(each) * MICRO, rate: u64::try_from(rate).unwrap_or(u64::MAX) }
+        };
+        // What is always open is cut by nothing but windows of classes above.
+        let is_touched = !self.is_open || self.above.iter().flatten().any(|curve| *curve != Curve::zero());
+        let all_time = Line { burst: 0, rate: TIME };
+        let taken = if is_touched {
+            let sum = self.taken.curve.plus(&Curve::least_of([line(each)]));
+            let curve = Curve::least_of(sum.lines().iter().copied().chain([all_time]));
+            let jumps = match &self.taken.jumps {
+                Some(jumps) => Jumps::clone(jumps),
+                None => {
+                    Jumps { once: 0, later: 0, period: every, steps: Vec::new(), total: 0, corrections: None }
+                }
+            };
+            Taken { curve, jumps: Some(Arc::new(Jumps { corrections: Some((every, each)), ..jumps })) }
+        } else {
+            self.taken
+        };
+        Self {
+            taken,
+            sent: self.sent.map(|sent| sent.and(line(longer))),
+            credit: CreditWindows::unknown(),
+            ..self
+        }
+    }
+
     /// Of windows that are known in true time, those on a clock whose spans deviate from it.
     pub(crate) fn on_clock(self, deviation: Deviation) -> Self {
         let curves = |all: &[Option<Curve>; 8]| {

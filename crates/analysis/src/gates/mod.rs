@@ -24,7 +24,7 @@ use tautwire_model::{Network, frame_length};
 use tautwire_units::Bytes;
 
 use self::changes::Changes;
-use self::corrected::Corrected;
+use self::corrected::{Corrected, Corrections};
 use self::cutting::{Cutting, Holds};
 use self::port::{Credit, Frames, Gated, Guard, Timing};
 use self::reasons::{CHANGES, CORRECTED, NEVER, OVERLOAD};
@@ -36,7 +36,7 @@ use crate::port_plan::{PortPlan, Selection};
 use crate::preemption::precedence;
 use crate::preemption::reasons::BEHIND_GATES;
 use crate::service::{ByInstants, Carried, Served, Service, ServiceKind, Words};
-use crate::windows::Windows;
+use crate::windows::{ClassWindows, Windows};
 
 /// Octets of MAC client data that a class of a port with gates takes.
 pub(crate) const MAX_SDU: LimitKind =
@@ -94,6 +94,7 @@ fn windows(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates)
     let changes = changes(plan, at, gates);
     let is_lost = changes.is_none() && plan.network.gates_change(at);
     let has_changes = changes.is_some();
+    let again = if has_changes || is_lost { None } else { again(plan, (number, port), gates) };
     let gated = gated(plan, (number, port), gates, changes);
     let corrected = Corrected::of(plan.network, plan.network.ports[number as usize].node);
     let is_known = corrected.is_some() || plan.network.gate_clock() == GateClock::Free;
@@ -112,11 +113,22 @@ fn windows(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates)
         }
         windows.on_clock(deviation)
     };
+    let by_edges = || std::array::from_fn(class);
+    let (classes, again) = match again {
+        // Nothing is known of single edges.
+        Some(mut classes) if !is_known => {
+            let credit = classes.iter_mut().enumerate().filter(|(class, _)| is_credit(*class));
+            credit.for_each(|(_, windows)| windows.unbounded = Some(CORRECTED.at(at)));
+            (classes, None)
+        }
+        again => (by_edges(), again.map(Box::new)),
+    };
     Windows {
-        classes: std::array::from_fn(class),
+        classes,
+        again,
         name: "closed gates, guard and what is under way when they open",
-        formula: "time outside of its open intervals, with the guard of its largest frame before each close and a lower frame at each \
-                  opening + (lower frame + higher classes, and what of them waited for their own gates + frames of the class before it) / \
+        formula: "time outside of its open intervals, with the guard of its largest frame before each close, less what the last frame of each takes \
+                  of that, a lower frame at each opening, and what each correction of the clock takes + (lower frame + higher classes, and what of them waited for their own gates + frames of the class before it) / \
                   line rate + own frame / line rate",
         credit_formula: "closed time of its gate + (greatest credit + frames of the class before it) / idleSlope while it is open + own \
                          frame / line rate",
@@ -125,6 +137,37 @@ fn windows(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates)
                       frames of the class before it) / line rate, and from its start on as much as cuts and holds keep it on the line + own frame / line rate",
         source: "802.1Q-2022 8.6.8.4 and 8.6.9; Zhao, Pop and Craciunas 2018, with any overlap of the open intervals",
     }
+}
+
+/// The windows of the classes of a port whose clock is corrected, correction by correction; none if it is not known how.
+fn again(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates) -> Option<[ClassWindows; 8]> {
+    let at = PortIndex(number);
+    let node = plan.network.ports[number as usize].node;
+    if plan.network.preemption_config(at).is_some() {
+        return None;
+    }
+    #[cfg(feature = "planted-faults")]
+    if plan.fault == Some(crate::PlantedFault::PrecisionForgotten) {
+        return None;
+    }
+    let corrections = Corrections::of(plan.network, node, gates, port.deviation)?;
+    let gated = gated_by(plan, (number, port), gates, None, |timing| {
+        let frames = (0..8).filter_map(|class| frames(plan, (number, port), gates, class));
+        let largest = frames.map(|frames| timing.time(frames.wire_max)).max().unwrap_or(0);
+        (corrections.timing(timing, largest), corrections.first)
+    });
+    let time = |class: usize| gated.frames[class].map_or(0, |frames| gated.timing.time(frames.wire_max));
+    let largest = (0..8).map(time).max().unwrap_or(0);
+    let each = corrections.by.saturating_add(2 * largest);
+    #[cfg(feature = "planted-faults")]
+    let each = if plan.fault == Some(crate::PlantedFault::CorrectionsForgotten) { 0 } else { each };
+    let class = |class: usize| {
+        let (never, overload) = (NEVER.of_class(at, class), OVERLOAD.of_class(at, class));
+        let windows = gated.windows((class, false), &never, &overload).on_clock(corrections.rate);
+        let each = corrections.rate.stretch(each);
+        windows.corrected(corrections.every, each, each)
+    };
+    Some(std::array::from_fn(class))
 }
 
 /// The lists of a port one after the other, if it is known when they change.
@@ -146,6 +189,23 @@ fn gated(
     changes: Option<Changes<'_>>,
 ) -> Gated {
     let node = plan.network.ports[number as usize].node;
+    let corrected = Corrected::of(plan.network, node);
+    #[cfg(feature = "planted-faults")]
+    let corrected = corrected.filter(|_| plan.fault != Some(crate::PlantedFault::PrecisionForgotten));
+    gated_by(plan, (number, port), gates, changes, |timing| match corrected {
+        Some(corrected) => (corrected.timing(timing, port.deviation), corrected.first_cycle(gates)),
+        None => (timing, first_cycle(plan.network, node, gates)),
+    })
+}
+
+/// The same with times of the port that are changed, and how long it may be until the first cycle starts.
+fn gated_by(
+    plan: &Plan<'_>,
+    (number, port): (u32, &PortPlan),
+    gates: &PortGates,
+    changes: Option<Changes<'_>>,
+    change: impl Fn(Timing) -> (Timing, u64),
+) -> Gated {
     let open = |class: usize| match &changes {
         Some(changes) => changes.open(class),
         None => changes::open(&gates.parameters, class).into(),
@@ -162,14 +222,7 @@ fn gated(
         late: rounding,
         first: 0,
     };
-    let corrected = Corrected::of(plan.network, node);
-    #[cfg(feature = "planted-faults")]
-    let corrected = corrected.filter(|_| plan.fault != Some(crate::PlantedFault::PrecisionForgotten));
-    let timing = corrected.map_or(timing, |corrected| corrected.timing(timing, port.deviation));
-    let first = match corrected {
-        Some(corrected) => corrected.first_cycle(gates),
-        None => first_cycle(plan.network, node, gates),
-    };
+    let (timing, first) = change(timing);
     let is_ticked =
         gates.rounding().is_zero() || gates.parameters.base_time.as_ps().is_multiple_of(gates.tick.as_ps());
     let is_late = first > 0 || !is_ticked;

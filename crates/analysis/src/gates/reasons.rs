@@ -14,10 +14,10 @@ pub(super) static OVERLOAD: Why = Why {
     text: "more may come to class {class}, with what is sent before it, than the open intervals of the gates of port {port} carry",
 };
 
-/// A correction of the clock may come in any interval.
+/// Its clock is corrected, and it is not known what that does.
 pub(super) static CORRECTED: Why = Why {
     name: "corrected-gates",
-    text: "the gates of port {port} follow a clock that a protocol corrects, and a correction may take any part of an open interval",
+    text: "the gates of port {port} follow a clock that a protocol corrects, and that is AS6802, or credit, preemption, another list or a restart is behind it",
 };
 
 /// Its list changes, and it is not known when, or what that does.

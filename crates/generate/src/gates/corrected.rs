@@ -1,5 +1,5 @@
-//! One port with gates whose clock is corrected to a stated precision, and orders whose phase in the cycle wanders: some come just when their window closes,
-//! and wait for the next one while the clock is set back.
+//! One port with gates whose clock is corrected, to a stated precision or by gPTP, and orders whose phase in the cycle wanders: some come just when their
+//! window closes, and wait for the next one while the clock is set back.
 
 use std::fmt::Write as _;
 
@@ -10,18 +10,25 @@ use crate::Dice;
 pub fn random_corrected_gates(seed: u64) -> String {
     let mut dice = Dice::new(seed ^ 0x636f_7272_6761);
     let precision = dice.between(1_000, 20_000);
-    let payload = 46 + dice.between(0, 300);
+    let by_gptp = dice.chance(40);
+    // Messages of gPTP fit into the window.
+    let payload = if by_gptp { 112 } else { 46 } + dice.between(0, 300);
     let own = (payload + 30) * 80;
-    let window = 2 * own + 4 * precision + dice.between(10_000, 40_000);
+    let window = 2 * own + dice.between(0, 4) * precision + dice.between(10_000, 40_000);
     let cycle = window + dice.between(50_000, 200_000);
     let tolerance = *dice.one_of(&[0, 0, 50]);
     let mut text = format!("name: gates-{seed}\nnetwork-control: none\nvlans: {{1: {{tagged: all}}}}\n");
     let guard = dice.one_of(&["look-ahead", "look-ahead", "none"]);
     let states = dice.one_of(&["255", "255", "0"]);
+    // It is stepped when it hears of the grandmaster.
+    let clock = match (by_gptp, dice.between(0, 2) * dice.between(0, 1_000)) {
+        (false, _) | (true, 0) => String::new(),
+        (true, offset) => format!("    clock: {{offset: {offset} us, tolerance: {tolerance} ppm}}\n"),
+    };
     let _ = writeln!(
         text,
         "defaults: {{rate: 100 Mbit/s, device: store-and-forward, traffic-class-table: identity, clock: {{tolerance: {tolerance} ppm}}}}\nnodes:\n  \
-         e0: {{type: end-station}}\n  e1: {{type: end-station}}\n  e2: {{type: end-station}}\n  b0:\n    type: bridge\n    gate-parameter-table:\n      \
+         e0: {{type: end-station}}\n  e1: {{type: end-station}}\n  e2: {{type: end-station}}\n  b0:\n    type: bridge\n{clock}    gate-parameter-table:\n      \
          gate-enabled: true\n      guard: {guard}\n      admin-gate-states: {states}\n      admin-control-list:"
     );
     let first = dice.between(1, cycle - window - 1);
@@ -48,10 +55,21 @@ pub fn random_corrected_gates(seed: u64) -> String {
             );
         }
     }
-    let integration = dice.between(1, 3);
-    let _ =
-        writeln!(text, "time-triggered: {{precision: {precision} ns, integration-cycle: {integration} ms}}");
-    let _ = writeln!(text, "run: {{duration: 100 ms, seed: {}}}", seed + 1);
+    if by_gptp {
+        let grandmaster = dice.one_of(&["e1", "e2", "b0"]);
+        let interval = dice.between(4, 6);
+        let _ = writeln!(
+            text,
+            "gptp: {{log-sync-interval: -{interval}, servo: {{step-min: 20 us}}, nodes: {{{grandmaster}: {{priority1: 100}}}}}}"
+        );
+    } else {
+        let integration = dice.between(1, 3);
+        let _ = writeln!(
+            text,
+            "time-triggered: {{precision: {precision} ns, integration-cycle: {integration} ms}}"
+        );
+    }
+    let _ = writeln!(text, "run: {{duration: {} ms, seed: {}}}", if by_gptp { 400 } else { 100 }, seed + 1);
     text
 }
 
