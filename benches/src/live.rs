@@ -131,7 +131,7 @@ fn measured(octets: usize) -> std::io::Result<Hops> {
                     every: Duration::from_secs(3600),
                 };
                 let is_ready = |_: &[String]| sender.send(()).expect("it is waited for");
-                run_bridge(network, NodeIndex(1), settings, is_ready, |_| {})
+                run_bridge(network, NodeIndex(1), settings, tautwire_workbench::in_runs(), is_ready, |_| {})
                     .map_err(|why| std::io::Error::other(why.to_string()))
             })
         });

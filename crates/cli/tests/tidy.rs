@@ -324,8 +324,10 @@ const LOOP: [&str; 27] = [
 const RUN: [&str; 8] = ["as6802", "central", "gptp", "harts", "psfp", "srp", "tdma", "test_bed"];
 
 /// Names of mechanisms that stay there, and why (`docs/adr/0008-one-door-for-a-mechanism.md`).
-const STAYING: [(&str, &str, &str); 12] = [
+const STAYING: [(&str, &str, &str); 14] = [
     ("control/controls.rs", "gptp", "DisciplinedClock, the clock that applications see"),
+    ("control/hosted.rs", "gptp", "DisciplinedClock and how it is adjusted"),
+    ("control/hosted.rs", "harts", "ServerConfig, servers of a port"),
     ("control/mod.rs", "gptp", "DisciplinedClock"),
     ("control/plane/mod.rs", "gptp", "DisciplinedClock and how it is adjusted"),
     ("control/runner.rs", "gptp", "DisciplinedClock"),

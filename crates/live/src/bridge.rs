@@ -6,18 +6,20 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use tautwire_core::control::Addresses;
 use tautwire_core::forwarding::FilteringDatabase;
 use tautwire_core::{Priority, TrafficClass};
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, NodeKind, PortIndex, StreamIndex};
 use tautwire_observe::{DelayParts, Histogram, Moments};
-use tautwire_sim::DropReason;
-use tautwire_units::{BitRate, Duration, Instant};
+use tautwire_sim::{DropReason, Frame, Wish};
+use tautwire_units::{BitRate, Bytes, Duration, Instant};
 use tautwire_wire::gptp::PTP_ETHER_TYPE;
 use tautwire_wire::{MacAddress, VlanId, VlanTag};
 
 use crate::bridge_frame::{FCS, FRAME_MIN, Passing, TYPE, octets, read, tagged, write};
 use crate::bridge_status::{BridgeStatus, ClassStatus, Drops, PortStatus, StreamStatus};
+use crate::control::{Control, PlugIns, typed, with_type};
 use crate::floor::Spread;
 use crate::frames::{Handle, Slot};
 use crate::plan::Plan;
@@ -32,10 +34,15 @@ enum Event {
     Queue(Instant),
 }
 
+/// Why a port takes no frame of a stream: nothing is reserved there, or its VLAN is not registered.
+const NOT_RESERVED: &str = "not-reserved";
+
 /// A way that a frame takes from here.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     to: usize,
+    /// Of a stream.
+    hop: Option<u32>,
     class: TrafficClass,
     tag: Option<VlanTag>,
     lane: u16,
@@ -49,8 +56,10 @@ type Mark = (PortIndex, MacAddress, Option<(VlanId, u8)>);
 #[derive(Clone, Debug, Default)]
 struct Counts {
     received: (u64, u64),
-    /// Frames of gPTP, which its own thread reads.
+    /// Frames of protocols that run in it.
     consumed: u64,
+    /// Frames that it made itself.
+    made: u64,
     sent: (u64, u64),
     /// By class: residence times.
     residence: [(Moments, Histogram); 8],
@@ -64,6 +73,7 @@ pub(crate) struct Bridge<'n> {
     plane: Plane<Event, Passing>,
     schedulers: Schedulers,
     database: Option<FilteringDatabase>,
+    control: Option<Control<'n>>,
     streams: HashMap<Mark, Vec<(u32, u32)>>,
     /// What the interface of each port takes for a second's bits; none: it is not known, and taken for no time.
     rates: Vec<Option<BitRate>>,
@@ -106,6 +116,7 @@ impl<'n> Bridge<'n> {
             schedulers: Schedulers::new(network, node),
             database: learning
                 .map(|learning| FilteringDatabase::new(learning.table_size as usize, learning.ageing_time)),
+            control: None,
             streams,
             rates,
             counts: vec![Counts::default(); plane.ports.len()],
@@ -115,6 +126,21 @@ impl<'n> Bridge<'n> {
             frame: Vec::new(),
             plane,
         }
+    }
+
+    /// The same with its control machines, which begin now.
+    pub(crate) fn controlled(mut self, node: NodeIndex, plug_ins: PlugIns) -> Self {
+        self.control = Control::new(self.network, self.plan, (node, self.network.run.seed, plug_ins));
+        self.fulfil();
+        self
+    }
+
+    /// The link of the port at this place went down or came up.
+    pub(crate) fn link(&mut self, place: usize, up: bool) {
+        if let Some(control) = &mut self.control {
+            control.hosted.link(self.plane.now, self.plane.ports[place].index, up);
+        }
+        self.fulfil();
     }
 
     /// A frame has come to the port at this place at `stamp`.
@@ -140,13 +166,73 @@ impl<'n> Bridge<'n> {
 
     /// Does everything that happens until `now`.
     pub(crate) fn settle(&mut self, now: Instant) {
-        while let Some(due) = self.plane.next(now) {
-            match due {
-                Due::Event(Event::Arrival, place) => self.arrive(place),
-                Due::Event(Event::Queue(eligible), place) => self.enqueue(place, eligible),
-                Due::Selection(port) => self.select(port),
+        loop {
+            // At one instant they act before frames come and leave, as in a run.
+            let acts = self.acts_next().filter(|at| *at <= now);
+            match self.plane.next(acts.unwrap_or(now), acts.is_none()) {
+                Some(Due::Event(Event::Arrival, place)) => self.arrive(place),
+                Some(Due::Event(Event::Queue(eligible), place)) => self.enqueue(place, eligible),
+                Some(Due::Selection(port)) => self.select(port),
+                None => match acts {
+                    Some(at) => self.act(at),
+                    None => return,
+                },
             }
         }
+    }
+
+    /// When its control machines act next.
+    fn acts_next(&self) -> Option<Instant> {
+        self.control.as_ref().and_then(|control| control.hosted.next())
+    }
+
+    fn act(&mut self, at: Instant) {
+        self.plane.now = self.plane.now.max(at);
+        if let Some(control) = &mut self.control {
+            control.hosted.drive(self.plane.now);
+        }
+        self.fulfil();
+    }
+
+    /// Does what the control machines want.
+    fn fulfil(&mut self) {
+        while let Some(wish) = self.control.as_mut().and_then(|control| control.hosted.wish()) {
+            match wish {
+                Wish::Send(stream, frame, payload) => self.send_control(stream, &frame, payload),
+                Wish::IdleSlope(port, class, slope, ceiling) => {
+                    self.plane.reserve_idle_slope(port, class, slope, ceiling);
+                }
+                Wish::Scheduler(scheduler, settings) => {
+                    self.schedulers.set(self.network, scheduler, settings);
+                }
+                // Of talkers, which a bridge is not.
+                Wish::Start(..) | Wish::Stop(_) => {}
+            }
+        }
+    }
+
+    /// Hands a frame of a control machine to the port of its stream.
+    fn send_control(&mut self, stream: StreamIndex, frame: &Frame, payload: Bytes) {
+        let described = &self.network.streams[stream.index()];
+        let Some(hop) = described.hops.first() else { return };
+        let to = self.plane.place(hop.port);
+        self.counts[to].made += 1;
+        let mut data = self.plane.slab.room();
+        with_type(frame, payload, &mut data);
+        let message = Passing {
+            destination: described.destination,
+            source: described.source,
+            tag: None,
+            from: to,
+            to,
+            class: hop.class,
+            lane: self.network.lane(described, 0),
+            stream: Some(stream.0),
+        };
+        let now = self.plane.now;
+        let slot = Slot { message, received: now, queued: now, held: Duration::ZERO, hop: 0, data };
+        let place = self.plane.slab.insert(slot);
+        self.enqueue(place, Instant::ZERO);
     }
 
     /// A frame is in: where to.
@@ -154,6 +240,16 @@ impl<'n> Bridge<'n> {
         let slot = self.plane.slab.get(place);
         let (passing, payload) = (slot.message, slot.data.len() - TYPE);
         let port = self.plane.ports[passing.from].index;
+        if let Some(control) = &mut self.control
+            && let Some((ether_type, _)) = typed(&slot.data)
+            && control.is_theirs(passing.destination, ether_type)
+        {
+            let Passing { destination, source, from, .. } = passing;
+            control.received(self.plane.now, port, &slot.data, Addresses { destination, source });
+            self.plane.slab.remove(place);
+            self.counts[from].consumed += 1;
+            return;
+        }
         // Of protocols between neighbours, which no bridge forwards (Table 8-1).
         if let [0x01, 0x80, 0xc2, 0, 0, 0..=0x0f] = passing.destination.0 {
             if self.network.gptp.is_some() && slot.data.starts_with(&PTP_ETHER_TYPE.0.to_be_bytes()) {
@@ -184,6 +280,10 @@ impl<'n> Bridge<'n> {
         });
         let ways = match known {
             Some((stream, hop)) => {
+                let control = self.control.as_ref();
+                if control.is_some_and(|own| !own.hosted.lets_in(StreamIndex(stream), hop as usize)) {
+                    return self.lose(place, passing.from, None, DropReason::IngressFiltering.name());
+                }
                 self.plane.slab.get_mut(place).message.stream = Some(stream);
                 self.of_streams.entry(stream).or_default().received += 1;
                 self.ways_of(stream, hop, passing)
@@ -213,6 +313,7 @@ impl<'n> Bridge<'n> {
                 let tag = tagged(way.priority, described.vlan, passing);
                 Way {
                     to: self.plane.place(way.port),
+                    hop: Some(*next),
                     class: way.class,
                     tag: tag.filter(|_| way.tagged.vlan),
                     lane: self.network.lane(described, *next as usize),
@@ -246,7 +347,7 @@ impl<'n> Bridge<'n> {
                 self.network.ports[port.index.index()].class_table.class_of(priority, passing.tag.is_some());
             let tag = tagged(priority, vlan, passing).filter(|_| is_tagged);
             let lane = self.network.lane_from(port.index, class, number, class);
-            ways.push(Way { to, class, tag, lane, scheduler: None });
+            ways.push(Way { to, hop: None, class, tag, lane, scheduler: None });
         }
         if ways.is_empty() { Err(DropReason::NoRoute.name()) } else { Ok(ways) }
     }
@@ -279,13 +380,19 @@ impl<'n> Bridge<'n> {
             );
             let Some(at) = at else {
                 let class = Some(way.class.number());
-                return self.lose(place, way.to, class, DropReason::ResidenceTime.name());
+                let (stream, hop) = (slot.message.stream.unwrap_or(0), way.hop.unwrap_or(0));
+                let control = self.control.as_ref();
+                let is_shut =
+                    control.is_some_and(|own| own.hosted.is_not_reserved(StreamIndex(stream), hop as usize));
+                let reason = if is_shut { NOT_RESERVED } else { DropReason::ResidenceTime.name() };
+                return self.lose(place, way.to, class, reason);
             };
             eligible = at;
         }
         let queued = arrival + behind;
         let slot = self.plane.slab.get_mut(place);
         (slot.queued, slot.held) = (queued, eligible.saturating_since(queued));
+        slot.hop = way.hop.unwrap_or(0);
         let passing = &mut slot.message;
         (passing.to, passing.class, passing.lane, passing.tag) = (way.to, way.class, way.lane, way.tag);
         if queued <= self.plane.now {
@@ -297,8 +404,13 @@ impl<'n> Bridge<'n> {
     /// Puts a frame into the queue of its port.
     fn enqueue(&mut self, place: u32, eligible: Instant) {
         let slot = self.plane.slab.get(place);
-        let (passing, data) = (slot.message, slot.data.len());
+        let (passing, data, hop) = (slot.message, slot.data.len(), slot.hop as usize);
         let class = Some(passing.class.number());
+        if let (Some(control), Some(stream)) = (&mut self.control, passing.stream)
+            && !control.hosted.lets_out(StreamIndex(stream), hop)
+        {
+            return self.lose(place, passing.to, class, NOT_RESERVED);
+        }
         let port = &mut self.plane.ports[passing.to];
         if data - TYPE > usize::from(port.mtu) {
             return self.lose(place, passing.to, class, DropReason::Oversize.name());
@@ -321,7 +433,13 @@ impl<'n> Bridge<'n> {
     }
 
     fn select(&mut self, port: usize) {
-        let _: Option<(u32, DelayParts)> = self.plane.select(port, self.rates[port]);
+        let selected: Option<(u32, DelayParts)> = self.plane.select(port, self.rates[port]);
+        if let (Some((place, _)), Some(control)) = (selected, &mut self.control) {
+            let slot = self.plane.slab.get(place);
+            if let Some(stream) = slot.message.stream.filter(|stream| control.carries(*stream)) {
+                control.left(self.plane.now, stream, self.plane.ports[port].index, &slot.data);
+            }
+        }
     }
 
     fn lose(&mut self, place: u32, port: usize, class: Option<u8>, reason: &'static str) {
@@ -365,7 +483,14 @@ impl<'n> Bridge<'n> {
     }
 
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.plane.deadline()
+        self.plane.deadline().into_iter().chain(self.acts_next()).min()
+    }
+
+    /// What its control machines have only observed is not collected: it runs without end.
+    pub(crate) fn forget(&mut self) {
+        if let Some(control) = &mut self.control {
+            control.hosted.forget();
+        }
     }
 
     /// What it has counted; what it does not know is left empty.
@@ -391,6 +516,7 @@ impl<'n> Bridge<'n> {
                 received: counts.received.0,
                 received_octets: counts.received.1,
                 consumed: counts.consumed,
+                made: counts.made,
                 sent: counts.sent.0,
                 sent_octets: counts.sent.1,
                 busy: port.egress.busy(),
@@ -408,6 +534,7 @@ impl<'n> Bridge<'n> {
             streams: self.of_streams.iter().map(|(stream, seen)| (StreamIndex(*stream), *seen)).collect(),
             lateness: Spread::of(&self.lateness.0, self.lateness.1),
             time: None,
+            tables: self.control.as_ref().map(|control| control.hosted.tables()).unwrap_or_default(),
         }
     }
 }

@@ -20,6 +20,7 @@ use tautwire_units::{BitRate, Duration, Instant};
 
 use crate::bridge::Bridge;
 use crate::bridge_status::{BridgeStatus, TimeStatus};
+use crate::control::PlugIns;
 use crate::gptp::PrecisionTime;
 use crate::plan::Plan;
 use crate::run::Cannot;
@@ -51,12 +52,19 @@ pub struct BridgeSettings<'s> {
 pub(crate) struct Interface {
     /// No other process of ours has the interface while this is open.
     _own: UnixDatagram,
+    name: String,
     socket: PacketSocket,
     were: Settled,
     pub(crate) rate: Option<BitRate>,
 }
 
 impl Interface {
+    /// Notes whether its link is up.
+    fn look(&self, up: &AtomicBool) {
+        let found = Properties::of(&self.name, &self.socket);
+        up.store(found.is_ok_and(|found| found.is_up && found.has_carrier), Ordering::Relaxed);
+    }
+
     /// Its socket once more.
     pub(crate) fn another(&self) -> io::Result<PacketSocket> {
         self.socket.try_clone()
@@ -78,10 +86,11 @@ pub fn run_bridge(
     network: &Network,
     node: NodeIndex,
     settings: BridgeSettings<'_>,
+    plug_ins: PlugIns,
     ready: impl FnOnce(&[String]),
     mut publish: impl FnMut(&BridgeStatus),
 ) -> Result<BridgeStatus, Cannot> {
-    let refusals = refusals(network, node);
+    let refusals = refusals(network, node, plug_ins);
     if !refusals.is_empty() {
         return Err(Cannot::Refused(refusals));
     }
@@ -91,9 +100,10 @@ pub fn run_bridge(
         .map(|port| interface(network, port, &mut words))
         .collect::<Result<Vec<_>, Cannot>>()?;
     let rates = interfaces.iter().map(|interface| interface.rate).collect();
-    let mut bridge = Bridge::new(network, &plan, node, rates);
+    let mut bridge = Bridge::new(network, &plan, node, rates).controlled(node, plug_ins);
     let (wanted, failed, given) = (AtomicBool::new(false), AtomicBool::new(false), Mutex::new(None));
     let precision = PrecisionTime::open(network, node)?;
+    let up: Vec<AtomicBool> = interfaces.iter().map(|_| AtomicBool::new(true)).collect();
     let (is_over, time) = (AtomicBool::new(false), Mutex::new(TimeStatus::default()));
     let has_time = precision.is_some();
     let time_of = |status: &mut BridgeStatus| {
@@ -101,7 +111,8 @@ pub fn run_bridge(
         status.time = has_time.then_some(state);
     };
     let (uptime, lost) = std::thread::scope(|scope| -> io::Result<(u64, Vec<u64>)> {
-        let (interfaces, asked) = (&interfaces, Asked { wanted: &wanted, failed: &failed, given: &given });
+        let (interfaces, asked) =
+            (&interfaces, Asked { wanted: &wanted, failed: &failed, given: &given, up: &up });
         let carried = &mut bridge;
         let (sender, started) = std::sync::mpsc::channel();
         let thread =
@@ -125,6 +136,7 @@ pub fn run_bridge(
         let mut next = time::Instant::now();
         while !thread.is_finished() {
             std::thread::sleep(time::Duration::from_millis(20));
+            interfaces.iter().zip(&up).for_each(|(interface, up)| interface.look(up));
             let got = given.lock().unwrap_or_else(PoisonError::into_inner).take();
             if let Some(mut status) = got {
                 time_of(&mut status);
@@ -152,8 +164,8 @@ pub fn run_bridge(
 }
 
 /// What the description asks for in vain: of a live network, or an interface for each port.
-fn refusals(network: &Network, node: NodeIndex) -> Vec<String> {
-    let mut found = support::refusals_but(network, true);
+fn refusals(network: &Network, node: NodeIndex, plug_ins: PlugIns) -> Vec<String> {
+    let mut found = support::refusals_but(network, true, Some(plug_ins));
     if network.device(node).is_none() {
         found.push(format!("`{}` is an end station, and no bridge", network.nodes[node.index()].name));
     } else if connected(network, node).next().is_none() {
@@ -217,7 +229,7 @@ pub(crate) fn interface(
     let runs = rate.map_or("a rate that it does not state".to_owned(), |rate| rate.to_string());
     let carrier = if found.has_carrier { "" } else { ", not connected now" };
     words.push(format!("port {} on {name}: {} paced on {runs}{carrier}", described.name, link.rate));
-    Ok(Interface { _own: own, socket, were, rate })
+    Ok(Interface { _own: own, name, socket, were, rate })
 }
 
 /// A name that one process at a time can have in a network namespace, for an interface.
@@ -232,12 +244,14 @@ struct Asked<'a> {
     wanted: &'a AtomicBool,
     /// Set if another thread failed.
     failed: &'a AtomicBool,
+    /// Per port, whether its link is up.
+    up: &'a [AtomicBool],
     given: &'a Mutex<Option<BridgeStatus>>,
 }
 
 impl Asked<'_> {
     /// Gives it out, if it is wanted and nobody reads the last one.
-    fn answer(self, bridge: &Bridge<'_>, now: u64, lost: &[u64]) {
+    fn answer(self, bridge: &mut Bridge<'_>, now: u64, lost: &[u64]) {
         if !self.wanted.load(Ordering::Relaxed) {
             return;
         }
@@ -248,6 +262,7 @@ impl Asked<'_> {
         };
         self.wanted.store(false, Ordering::Relaxed);
         *room = Some(counted(bridge, now, lost));
+        bridge.forget();
     }
 }
 
@@ -272,6 +287,7 @@ fn carry(
     // Room for the greatest MTU of an interface with its header.
     let mut buffer = vec![0; 1 << 17];
     let mut lost = vec![0; interfaces.len()];
+    let mut was_up = vec![true; interfaces.len()];
     loop {
         let now = clock.now();
         for (place, Interface { socket, .. }) in interfaces.iter().enumerate() {
@@ -289,6 +305,12 @@ fn carry(
             }
         }
         bridge.settle(instant(now));
+        for (place, (was, up)) in was_up.iter_mut().zip(asked.up).enumerate() {
+            let is = up.load(Ordering::Relaxed);
+            if std::mem::replace(was, is) != is {
+                bridge.link(place, is);
+            }
+        }
         let mut failed = None;
         bridge.emit(instant(clock.now()), |place, frame| match interfaces[place].socket.send(frame) {
             Ok(true) => None,

@@ -1,6 +1,7 @@
 //! What a bridge has counted up to now.
 
 use tautwire_model::network::{PortIndex, StreamIndex};
+use tautwire_observe::Table;
 use tautwire_units::Duration;
 
 use crate::floor::Spread;
@@ -20,6 +21,8 @@ pub struct BridgeStatus {
     pub lateness: Spread,
     /// Its time, in a network with gPTP.
     pub time: Option<TimeStatus>,
+    /// What its control machines know.
+    pub tables: Vec<Table>,
 }
 
 /// The state of a node's gPTP.
@@ -61,6 +64,8 @@ pub struct PortStatus {
     pub received_octets: u64,
     /// Those of them that were for the bridge itself.
     pub consumed: u64,
+    /// Frames that the bridge made itself, for this port.
+    pub made: u64,
     /// Frames that the interface took.
     pub sent: u64,
     /// Their octets.
@@ -99,7 +104,7 @@ pub struct ClassStatus {
 pub struct Drops {
     /// Class in which they were to go.
     pub class: Option<u8>,
-    /// Why: as in a simulated run, or `malformed`, `reserved-address`, `same-port`.
+    /// Why: as in a simulated run, or `malformed`, `reserved-address`, `same-port`, `not-reserved`.
     pub reason: &'static str,
     /// How many.
     pub frames: u64,

@@ -40,6 +40,8 @@ pub(crate) struct Counters {
     pub(crate) created: BTreeMap<u32, u64>,
     pub(crate) replicated: BTreeMap<u32, u64>,
     pub(crate) consumed: BTreeMap<u32, u64>,
+    /// Frames that a port did not take, by stream and hop: nothing is reserved or registered there.
+    pub(crate) withheld: BTreeMap<(u32, u32), u64>,
     /// By stream, hop and reason.
     pub(crate) dropped: BTreeMap<(u32, u32, DropReason), u64>,
     pub(crate) hops: BTreeMap<(u32, u32), HopObservation>,
@@ -72,6 +74,16 @@ impl Counters {
 
     pub(crate) fn consumed(&mut self, stream: u32) {
         *self.consumed.entry(stream).or_default() += 1;
+    }
+
+    /// The port of a hop does not take a frame, which is no loss.
+    pub(crate) fn withheld(&mut self, stream: u32, hop: u32) {
+        *self.withheld.entry((stream, hop)).or_default() += 1;
+    }
+
+    /// A listener's control machine took a frame; when it was created is not known there.
+    pub(crate) fn taken(&mut self, stream: u32, listener: u32) {
+        self.listeners.entry((stream, listener)).or_default().seen.delivered += 1;
     }
 
     pub(crate) fn dropped(&mut self, stream: u32, hop: u32, reason: DropReason) {
@@ -167,6 +179,7 @@ impl Counters {
         add(&mut self.created, other.created);
         add(&mut self.replicated, other.replicated);
         add(&mut self.consumed, other.consumed);
+        add(&mut self.withheld, other.withheld);
         add(&mut self.dropped, other.dropped);
         // Each hop and each listener is at one node.
         self.hops.extend(other.hops);
@@ -191,8 +204,9 @@ impl Counters {
     ) -> StreamObservation {
         let stream = &network.streams[number as usize];
         let count = |of: &BTreeMap<u32, u64>| of.get(&number).copied().unwrap_or(0);
-        let (created, replicated, consumed) =
-            (count(&self.created), count(&self.replicated), count(&self.consumed));
+        let withheld = || self.withheld.range((number, 0)..=(number, u32::MAX));
+        let (created, replicated) = (count(&self.created), count(&self.replicated));
+        let consumed = count(&self.consumed) + withheld().map(|(_, count)| count).sum::<u64>();
         let own = || {
             self.dropped.range((number, 0, DropReason::ALL[0])..).take_while(|((of, ..), _)| *of == number)
         };
@@ -207,8 +221,11 @@ impl Counters {
             let dropped =
                 own().filter(|((_, hop, _), _)| on_way(hop)).map(|((.., reason), count)| (*reason, *count));
             seen.dropped = by_reason(dropped);
-            let known =
-                seen.delivered + seen.in_flight + seen.dropped.iter().map(|(_, count)| count).sum::<u64>();
+            seen.withheld = withheld().filter(|((_, hop), _)| on_way(hop)).map(|(_, count)| count).sum();
+            let known = seen.delivered
+                + seen.in_flight
+                + seen.withheld
+                + seen.dropped.iter().map(|(_, count)| count).sum::<u64>();
             let unknown = (between, created.saturating_sub(known));
             seen.dropped = by_reason(seen.dropped.iter().copied().chain([unknown]));
             listeners.push(seen);

@@ -15,6 +15,7 @@ mod bridge;
 mod bridge_frame;
 mod bridge_run;
 mod bridge_status;
+mod control;
 mod counters;
 mod floor;
 mod frames;

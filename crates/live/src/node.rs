@@ -5,12 +5,14 @@
 
 use std::collections::BTreeMap;
 
+use tautwire_core::control::Addresses;
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex, frame_length};
-use tautwire_sim::{Creations, DropReason, PortObservation};
+use tautwire_sim::{Creations, DropReason, Frame, Observation, PortObservation, Wish};
 use tautwire_units::{BitRate, Bytes, Duration, Instant};
 use tautwire_wire::{EtherType, EthernetHeader, LiveMessage};
 
+use crate::control::{Control, PlugIns, typed, with_type};
 use crate::counters::Counters;
 use crate::frames::{Handle, Slot};
 use crate::message;
@@ -24,8 +26,18 @@ enum Event {
     Arrival,
     /// It reaches the queue of the port of its hop, to be sent at this instant at the earliest.
     Queue(Instant),
-    /// The next frame of this stream is created.
-    Creation,
+    /// The next frame of this stream is created, unless its application has begun anew or stopped since this start.
+    Creation(u32),
+}
+
+/// An application that sends a stream.
+#[derive(Debug)]
+struct Source {
+    creations: Creations,
+    /// The number of its next frame.
+    number: u32,
+    /// How often it began or stopped.
+    start: u32,
 }
 
 /// A node.
@@ -36,7 +48,8 @@ pub(crate) struct Node<'n> {
     end: Instant,
     plane: Plane<Event, LiveMessage>,
     schedulers: Schedulers,
-    sources: BTreeMap<u32, (Creations, u32)>,
+    sources: BTreeMap<u32, Source>,
+    control: Option<Control<'n>>,
     frame: Vec<u8>,
     /// Rates of the interfaces of its ports, if its cables are real: see `Plane::select`.
     rates: Vec<Option<BitRate>>,
@@ -52,12 +65,20 @@ impl<'n> Node<'n> {
             plane: Plane::new(network, node),
             schedulers: Schedulers::new(network, node),
             sources: BTreeMap::new(),
+            control: None,
             frame: Vec::new(),
             rates: Vec::new(),
             counters: Counters::default(),
         };
         made.add_sources(node, seed);
         made
+    }
+
+    /// The same with its control machines, which begin now.
+    pub(crate) fn controlled(mut self, node: NodeIndex, seed: u64, plug_ins: PlugIns) -> Self {
+        self.control = Control::new(self.network, self.plan, (node, seed, plug_ins));
+        self.fulfil();
+        self
     }
 
     /// The same on real cables; `rates` are those of the interfaces of its connected ports.
@@ -69,9 +90,14 @@ impl<'n> Node<'n> {
 
     fn add_sources(&mut self, node: NodeIndex, seed: u64) {
         for (number, stream) in self.network.streams.iter().enumerate() {
-            if stream.talker == node && stream.started {
-                let stream = StreamIndex::at(number);
-                self.sources.insert(stream.0, (Creations::new(self.network, stream, seed), 0));
+            if stream.talker != node {
+                continue;
+            }
+            let is_started = stream.started;
+            let stream = StreamIndex::at(number);
+            let creations = Creations::new(self.network, stream, seed);
+            self.sources.insert(stream.0, Source { creations, number: 0, start: 0 });
+            if is_started {
                 self.offer(stream.0);
             }
         }
@@ -79,9 +105,10 @@ impl<'n> Node<'n> {
 
     /// Puts the next frame of a stream among the events, if it comes before the end or at it, as in a simulated run.
     fn offer(&mut self, stream: u32) {
-        let next = self.sources[&stream].0.next_at().map(|at| Instant::ZERO + at);
+        let source = &self.sources[&stream];
+        let next = source.creations.next_at().map(|at| Instant::ZERO + at);
         if let Some(at) = next.filter(|at| *at <= self.end) {
-            self.plane.put(at, Event::Creation, stream);
+            self.plane.put_behind(at, Event::Creation(source.start), stream);
         }
     }
 
@@ -93,6 +120,11 @@ impl<'n> Node<'n> {
         };
         if header.ether_type == message::PROBE {
             return;
+        }
+        if let Some(control) = &self.control
+            && control.hosted.takes(header.ether_type)
+        {
+            return self.receive_control(stamp, port, (header, data));
         }
         let parsed = LiveMessage::parse(data, false)
             .ok()
@@ -114,35 +146,142 @@ impl<'n> Node<'n> {
         self.plane.put(stamp, Event::Arrival, place);
     }
 
+    /// A frame has come that is for the control machines.
+    fn receive_control(&mut self, stamp: Instant, port: PortIndex, (header, data): (EthernetHeader, &[u8])) {
+        let known = self.control.as_ref().and_then(|control| {
+            let known = control.stream(port, header.destination, header.ether_type)?;
+            (self.network.streams[known.0 as usize].source == header.source).then_some(known)
+        });
+        let Some((stream, hop)) = known else {
+            self.counters.foreign += 1;
+            return;
+        };
+        let mut room = self.plane.slab.room();
+        room.extend_from_slice(&header.ether_type.0.to_be_bytes());
+        room.extend_from_slice(data);
+        let payload = u16::try_from(data.len()).unwrap_or(u16::MAX);
+        let message = LiveMessage { stream, number: 0, created: stamp.as_ps() / 1000, payload };
+        let zero = Duration::ZERO;
+        let slot = Slot { message, received: stamp, queued: stamp, held: zero, hop, data: room };
+        let place = self.plane.slab.insert(slot);
+        self.plane.put(stamp, Event::Arrival, place);
+    }
+
     /// Does everything that happens until `now`.
     pub(crate) fn settle(&mut self, now: Instant) {
-        while let Some(due) = self.plane.next(now) {
-            match due {
-                Due::Event(event, of) => self.happen(event, of),
-                Due::Selection(port) => self.select(port),
+        loop {
+            // At one instant they act before frames come and leave, as in a run.
+            let acts = self.acts_next().filter(|at| *at <= now);
+            match self.plane.next(acts.unwrap_or(now), acts.is_none()) {
+                Some(Due::Event(event, of)) => self.happen(event, of),
+                Some(Due::Selection(port)) => self.select(port),
+                None => match acts {
+                    Some(at) => self.act(at),
+                    None => return,
+                },
             }
+        }
+    }
+
+    /// When its control machines act next; never behind the end of the run.
+    fn acts_next(&self) -> Option<Instant> {
+        let next = self.control.as_ref().and_then(|control| control.hosted.next());
+        next.filter(|at| *at <= self.end)
+    }
+
+    /// The control machines act.
+    fn act(&mut self, at: Instant) {
+        self.plane.now = self.plane.now.max(at);
+        if let Some(control) = &mut self.control {
+            control.hosted.drive(self.plane.now);
+        }
+        self.fulfil();
+    }
+
+    /// Does what the control machines want.
+    fn fulfil(&mut self) {
+        while let Some(wish) = self.control.as_mut().and_then(|control| control.hosted.wish()) {
+            match wish {
+                Wish::Send(stream, frame, payload) => self.send_control(stream, &frame, payload),
+                Wish::IdleSlope(port, class, slope, ceiling) => {
+                    self.plane.reserve_idle_slope(port, class, slope, ceiling);
+                }
+                Wish::Scheduler(scheduler, settings) => {
+                    self.schedulers.set(self.network, scheduler, settings);
+                }
+                Wish::Start(stream, at) => {
+                    if let Some(source) = self.sources.get_mut(&stream.0) {
+                        source.start += 1;
+                        source.creations.restart(at);
+                        self.offer(stream.0);
+                    }
+                }
+                Wish::Stop(stream) => {
+                    if let Some(source) = self.sources.get_mut(&stream.0) {
+                        source.start += 1;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Hands a frame of a control machine to the port of its stream.
+    fn send_control(&mut self, stream: StreamIndex, frame: &Frame, payload: Bytes) {
+        let number = self.sources.get_mut(&stream.0).map_or(0, |source| {
+            source.number += 1;
+            source.number - 1
+        });
+        let mut data = self.plane.slab.room();
+        with_type(frame, payload, &mut data);
+        let now = self.plane.now;
+        let message = LiveMessage {
+            stream: stream.0,
+            number,
+            created: now.as_ps() / 1000,
+            payload: u16::try_from(data.len() - 2).unwrap_or(u16::MAX),
+        };
+        *self.counters.created.entry(stream.0).or_default() += 1;
+        let zero = Duration::ZERO;
+        let slot = Slot { message, received: now, queued: now, held: zero, hop: 0, data };
+        let place = self.plane.slab.insert(slot);
+        match self.plan.behind(stream.0, None) {
+            [hop] => {
+                self.plane.slab.get_mut(place).hop = *hop;
+                self.enqueue(place, Instant::ZERO);
+            }
+            _ => self.lose(place, 0, DropReason::NoRoute),
+        }
+    }
+
+    /// What its control machines observed.
+    pub(crate) fn observe_control(&mut self, observation: &mut Observation) {
+        if let Some(control) = self.control.take() {
+            control.hosted.finish(observation);
         }
     }
 
     fn happen(&mut self, event: Event, of: u32) {
         match event {
-            Event::Creation => self.create(of),
+            Event::Creation(start) => self.create(of, start),
             Event::Arrival => self.arrive(of),
             Event::Queue(eligible) => self.enqueue(of, eligible),
         }
     }
 
     /// A talker creates the next frame of a stream.
-    fn create(&mut self, stream: u32) {
-        let (creations, number) = self.sources.get_mut(&stream).expect("a source of this node");
-        let Some(creation) = creations.next() else { return };
+    fn create(&mut self, stream: u32, start: u32) {
+        let source = self.sources.get_mut(&stream).expect("a source of this node");
+        if source.start != start {
+            return;
+        }
+        let Some(creation) = source.creations.next() else { return };
         let message = LiveMessage {
             stream,
-            number: *number,
+            number: source.number,
             created: creation.at.as_ps() / 1000,
             payload: u16::try_from(creation.payload.get()).expect("a checked payload"),
         };
-        *number += 1;
+        source.number += 1;
         *self.counters.created.entry(stream).or_default() += 1;
         let mut data = self.plane.slab.room();
         message.emit(&mut data);
@@ -164,6 +303,20 @@ impl<'n> Node<'n> {
         let to = self.network.links[link.index()].to;
         let at = &self.network.ports[to.index()];
         let is_bridge = self.network.device(at.node).is_some();
+        if let Some(control) = self.control.as_mut().filter(|control| control.carries(stream)) {
+            let addresses = Addresses { destination: described.destination, source: described.source };
+            control.received(self.plane.now, to, &slot.data, addresses);
+            self.plane.slab.remove(place);
+            return match came_by.listener {
+                Some(listener) => self.counters.taken(stream, listener),
+                None => self.counters.consumed(stream),
+            };
+        }
+        if is_bridge
+            && self.control.as_ref().is_some_and(|own| !own.hosted.lets_in(StreamIndex(stream), hop as usize))
+        {
+            return self.lose(place, hop, DropReason::IngressFiltering);
+        }
         if !is_bridge {
             let is_whole = LiveMessage::parse(&slot.data, true).is_ok();
             let slot = self.plane.slab.remove(place);
@@ -222,7 +375,14 @@ impl<'n> Node<'n> {
             let (_, at) = *charged.insert(
                 known.unwrap_or_else(|| (scheduler, self.schedulers.process(scheduler, arrival, octets))),
             );
-            let Some(at) = at else { return self.lose(place, hop, DropReason::ResidenceTime) };
+            let Some(at) = at else {
+                let control = self.control.as_ref();
+                if control.is_some_and(|own| own.hosted.is_not_reserved(StreamIndex(stream), hop as usize)) {
+                    self.plane.slab.remove(place);
+                    return self.counters.withheld(stream, hop);
+                }
+                return self.lose(place, hop, DropReason::ResidenceTime);
+            };
             eligible = at;
         }
         let queued = arrival + behind;
@@ -242,6 +402,10 @@ impl<'n> Node<'n> {
         let (stream, hop, payload) = (slot.message.stream, slot.hop, slot.message.payload);
         let described = &self.network.streams[stream as usize];
         let next = &described.hops[hop as usize];
+        if self.control.as_mut().is_some_and(|own| !own.hosted.lets_out(StreamIndex(stream), hop as usize)) {
+            self.plane.slab.remove(place);
+            return self.counters.withheld(stream, hop);
+        }
         let octets = frame_length(Bytes::new(payload.into()), next.tagged).get();
         let handle = Handle {
             slot: place,
@@ -275,6 +439,10 @@ impl<'n> Node<'n> {
             let slot = self.plane.slab.get(place);
             let is_counted = Duration::from_ns(slot.message.created) >= self.network.run.warm_up;
             self.counters.passed((slot.message.stream, slot.hop), &parts, is_counted);
+            let stream = slot.message.stream;
+            if let Some(control) = self.control.as_mut().filter(|control| control.carries(stream)) {
+                control.left(self.plane.now, stream, self.plane.ports[number].index, &slot.data);
+            }
         }
     }
 
@@ -295,7 +463,13 @@ impl<'n> Node<'n> {
                 let slot = self.plane.slab.get(place);
                 let (stream, hop) = (slot.message.stream, slot.hop);
                 let described = &self.network.streams[stream as usize];
-                message::frame(described, &described.hops[hop as usize], &slot.data, &mut self.frame);
+                let is_control = self.control.as_ref().is_some_and(|control| control.carries(stream));
+                let (ether_type, data) = match typed(&slot.data) {
+                    Some(typed) if is_control => typed,
+                    _ => (EtherType::LOCAL_EXPERIMENTAL, slot.data.as_slice()),
+                };
+                let hop_of = &described.hops[hop as usize];
+                message::frame(described, hop_of, (ether_type, data), &mut self.frame);
                 let octets = self.frame.len() as u64 + 4;
                 let not_taken = send(index, &self.frame);
                 self.plane.slab.remove(place);
@@ -317,7 +491,7 @@ impl<'n> Node<'n> {
 
     /// When it must be called next: the exact instant of a transmission, or early enough for one.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.plane.deadline()
+        self.plane.deadline().into_iter().chain(self.acts_next()).min()
     }
 
     /// Whether no frame is here, and none will be created.

@@ -34,7 +34,10 @@ struct Together<'n> {
 impl<'n> Together<'n> {
     fn new(network: &'n Network, plan: &'n Plan) -> Self {
         let nodes = (0..network.nodes.len())
-            .map(|node| Node::new(network, plan, NodeIndex::at(node), network.run.seed))
+            .map(|node| {
+                let (node, seed) = (NodeIndex::at(node), network.run.seed);
+                Node::new(network, plan, node, seed).controlled(node, seed, tautwire_workbench::in_runs())
+            })
             .collect();
         Self { network, nodes }
     }
@@ -58,6 +61,8 @@ impl<'n> Together<'n> {
                 None
             });
         }
+        // What comes at one instant comes in the order of the links, as in a run.
+        sent.sort_by_key(|(port, _)| self.network.ports[port.index()].links.expect("it sends").egress);
         for (port, frame) in sent {
             let link = self.network.ports[port.index()].links.expect("it sends").egress;
             let to = self.network.links[link.index()].to;
@@ -91,6 +96,67 @@ impl<'n> Together<'n> {
             })
             .collect();
         (counters, streams, ports)
+    }
+}
+
+/// The machines that a run drives are driven alike here: they say the same at the same instants, and have the same effects.
+#[test]
+fn control_machines_do_as_in_a_run() {
+    for name in [
+        "lldp.yaml",
+        "stream-reservation.yaml",
+        "reserved-slopes.yaml",
+        "reserved-ats.yaml",
+        "reserved-emergency.yaml",
+        "vlan-registration.yaml",
+    ] {
+        let mut network = without_chance(scenario(name)).altered(|parts| parts.events.clear());
+        network.set_duration(network.run.duration.min(Duration::from_s(6)));
+        assert_eq!(
+            crate::support::refusals_but(&network, false, Some(tautwire_workbench::in_runs())),
+            [""; 0],
+            "{name}"
+        );
+        let plan = Plan::new(&network);
+        let mut together = Together::new(&network, &plan);
+        together.run_until(Instant::ZERO + network.run.duration);
+        let mut control = Observation::default();
+        for node in &mut together.nodes {
+            let mut own = Observation::default();
+            node.observe_control(&mut own);
+            control.join_control(own);
+        }
+        let (_, streams, _) = together.observed();
+        let simulated: Observation =
+            tautwire_workbench::simulate(&network, &mut tautwire_workbench::Options::default());
+        // What happens at several nodes at one instant is in any order.
+        let ladders = |seen: &Observation| {
+            let mut reservations = seen.reservations.clone();
+            reservations.iter_mut().for_each(|one| one.ladder.sort_by_key(|rung| (rung.at, rung.node)));
+            reservations
+        };
+        assert_eq!(ladders(&control), ladders(&simulated), "{name}");
+        assert_eq!(control.vlan_registrations, simulated.vlan_registrations, "{name}");
+        assert!(control.mechanisms == simulated.mechanisms, "{name}: {:?}", control.mechanisms);
+        for ((live, simulated), stream) in streams.iter().zip(&simulated.streams).zip(&network.streams) {
+            let counts = |seen: &StreamObservation| {
+                (
+                    seen.created,
+                    seen.replicated,
+                    seen.delivered,
+                    seen.consumed,
+                    seen.in_flight,
+                    seen.dropped.clone(),
+                )
+            };
+            assert_eq!(counts(live), counts(simulated), "{name}: {}", stream.name);
+            for (live, simulated) in live.listeners.iter().zip(&simulated.listeners) {
+                assert_eq!(live.withheld, simulated.withheld, "{name}: {}", stream.name);
+                if !stream.traffic.is_control() {
+                    assert_eq!(live.delay.count(), simulated.delay.count(), "{name}: {}", stream.name);
+                }
+            }
+        }
     }
 }
 

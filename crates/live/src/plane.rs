@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use tautwire_core::ats::{AtsParameters, AtsSchedulers};
-use tautwire_core::{EgressPort, Selection};
+use tautwire_core::{EgressPort, Selection, TrafficClass};
 use tautwire_model::Network;
 use tautwire_model::network::{
     Delay, NodeIndex, NodeKind, PortIndex, SchedulerIndex, ShaperSettings, StagePosition, StreamIndex,
@@ -73,18 +73,24 @@ impl<E: Ord + Copy, M: Copy> Plane<E, M> {
         self.events.push(Reverse((at, self.order, event, of)));
     }
 
-    /// The next that is due until `now`.
-    pub(crate) fn next(&mut self, now: Instant) -> Option<Due<E>> {
+    /// The same, behind all else of its instant and in the order of what it is of: as talkers act in a run.
+    pub(crate) fn put_behind(&mut self, at: Instant, event: E, of: u32) {
+        self.events.push(Reverse((at, 1 << 63 | u64::from(of), event, of)));
+    }
+
+    /// The next that is due before `now`, or then, if that counts.
+    pub(crate) fn next(&mut self, now: Instant, or_then: bool) -> Option<Due<E>> {
+        let is_due = |at: Instant| at < now || or_then && at == now;
         let event = self.events.peek().map(|Reverse((at, ..))| *at);
         let wake = (0..self.ports.len()).filter_map(|port| Some((self.ports[port].wake?, port))).min();
         // Frames that come at an instant come before the selections of that instant.
         match (event, wake) {
-            (Some(at), wake) if at <= now && wake.is_none_or(|(wake, _)| at <= wake) => {
+            (Some(at), wake) if is_due(at) && wake.is_none_or(|(wake, _)| at <= wake) => {
                 let Reverse((at, _, event, of)) = self.events.pop().expect("it was looked at");
                 self.now = self.now.max(at);
                 Some(Due::Event(event, of))
             }
-            (_, Some((wake, port))) if wake <= now => {
+            (_, Some((wake, port))) if is_due(wake) => {
                 self.now = self.now.max(wake);
                 Some(Due::Selection(port))
             }
@@ -112,6 +118,24 @@ impl<E: Ord + Copy, M: Copy> Plane<E, M> {
             lost.push(handle.slot);
         }
         lost
+    }
+
+    /// A class of a port has an idleSlope from now on, of at most `ceiling`.
+    pub(crate) fn reserve_idle_slope(
+        &mut self,
+        port: PortIndex,
+        class: TrafficClass,
+        slope: BitRate,
+        ceiling: BitRate,
+    ) {
+        let now = self.now;
+        if let Some(port) = self.ports.iter_mut().find(|own| own.index == port) {
+            port.egress.reserve_idle_slope(now, class, slope, ceiling);
+            if !port.egress.is_empty() {
+                let free = port.egress.busy_until().max(now);
+                port.wake = Some(port.wake.map_or(free, |wake| wake.min(free)));
+            }
+        }
     }
 
     /// A port selects: the frame that it sends, and the parts of its delay. It leaves the node earlier by what its interface takes for it
@@ -200,7 +224,6 @@ pub(crate) struct Schedulers {
 impl Schedulers {
     pub(crate) fn new(network: &Network, node: NodeIndex) -> Self {
         let device = network.device(node);
-        let quantum = device.and_then(|device| device.ats.time_quantum);
         let mut ats = device.map_or_else(
             || AtsSchedulers::new(None, Bytes::MEDIA_OVERHEAD.get(), Duration::ZERO),
             |device| {
@@ -208,10 +231,7 @@ impl Schedulers {
                 AtsSchedulers::new(ats.time_quantum, ats.charged_overhead.get(), ats.processing_delay_max)
             },
         );
-        let parameters = |settings: ShaperSettings| {
-            let (rate, burst) = (settings.committed_information_rate, settings.committed_burst_size);
-            AtsParameters::new(rate, burst, quantum).expect("the description's rates were checked")
-        };
+        let parameters = |settings: ShaperSettings| parameters(network, node, settings);
         let (mut own, mut shapers) = (BTreeMap::new(), BTreeMap::new());
         for (number, group) in network.scheduler_groups.iter().enumerate() {
             if network.ports[group.reception_port.index()].node != node {
@@ -249,17 +269,40 @@ impl Schedulers {
         .copied()
     }
 
+    /// A scheduler has these parameters from now on, or none.
+    pub(crate) fn set(
+        &mut self,
+        network: &Network,
+        scheduler: SchedulerIndex,
+        settings: Option<ShaperSettings>,
+    ) {
+        let Some(own) = self.own.get(&scheduler).copied() else { return };
+        let group = &network.scheduler_groups[network.schedulers[scheduler.index()].group.index()];
+        let node = network.ports[group.reception_port.index()].node;
+        match settings {
+            Some(settings) => self.ats.set_parameters(own, parameters(network, node, settings)),
+            None => self.ats.remove_parameters(own),
+        }
+    }
+
     /// The eligibility time of a frame; none if it is discarded.
     pub(crate) fn process(&mut self, scheduler: u32, arrival: Instant, octets: u64) -> Option<Instant> {
         self.ats.process(scheduler, arrival, octets).ok()
     }
 }
 
+/// Parameters of a scheduler in a node.
+fn parameters(network: &Network, node: NodeIndex, settings: ShaperSettings) -> AtsParameters {
+    let quantum = network.device(node).and_then(|device| device.ats.time_quantum);
+    let (rate, burst) = (settings.committed_information_rate, settings.committed_burst_size);
+    AtsParameters::new(rate, burst, quantum).expect("the description's rates were checked")
+}
+
 /// What the host or the device takes before a frame's arrival is recognised, and behind that before it is queued for a port: the least
 /// of it.
 pub(crate) fn least_delays(
     network: &Network,
-    (port, class): (PortIndex, tautwire_core::TrafficClass),
+    (port, class): (PortIndex, TrafficClass),
     octets: u64,
 ) -> [Duration; 2] {
     let least = |delay: &Delay| (delay.constant + delay.per_octet * octets).saturating_sub(delay.less);

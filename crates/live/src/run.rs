@@ -10,6 +10,7 @@ use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 use tautwire_sim::{DropReason, Observation, PortObservation};
 use tautwire_wire::EthernetHeader;
 
+use crate::control::PlugIns;
 use crate::counters::Counters;
 use crate::floor::{self, Floor, Spread};
 use crate::message::PROBE;
@@ -80,12 +81,12 @@ pub struct LiveRun {
     pub not_kept: u64,
 }
 
-/// Runs a network on pairs of interfaces in namespaces of this process.
+/// Runs a network on pairs of interfaces in namespaces of this process; `plug_ins`: mechanisms, those of the network among them.
 ///
 /// # Errors
 /// If the description asks for what a live run does not have, the machine allows no namespaces, or a system call fails.
-pub fn run(network: &Network, settings: Settings) -> Result<LiveRun, Cannot> {
-    let refusals = support::refusals(network);
+pub fn run(network: &Network, settings: Settings, plug_ins: PlugIns) -> Result<LiveRun, Cannot> {
+    let refusals = support::refusals_but(network, false, Some(plug_ins));
     if !refusals.is_empty() {
         return Err(Cannot::Refused(refusals));
     }
@@ -99,7 +100,11 @@ pub fn run(network: &Network, settings: Settings) -> Result<LiveRun, Cannot> {
     for (number, namespace) in namespaces.iter().enumerate() {
         let index = NodeIndex::at(number);
         stations.push(Station {
-            node: Node::new(network, &plan, index, network.run.seed),
+            node: Node::new(network, &plan, index, network.run.seed).controlled(
+                index,
+                network.run.seed,
+                plug_ins,
+            ),
             ports: sockets(network, index, namespace)?,
             capture: settings.captures.then(Capture::default),
         });
@@ -240,7 +245,11 @@ fn go(network: &Network, settings: Settings, groups: &mut [Vec<Station<'_>>]) ->
 fn collect(network: &Network, groups: Vec<Vec<Station<'_>>>, floor: Floor) -> io::Result<LiveRun> {
     let (mut received, mut not_kept) = (Vec::new(), 0);
     let mut records = Vec::new();
+    let mut control = Observation::default();
     for mut station in groups.into_iter().flatten() {
+        let mut own = Observation::default();
+        station.node.observe_control(&mut own);
+        control.join_control(own);
         if let Some(capture) = &mut station.capture {
             received.append(&mut capture.frames);
             not_kept += capture.left_out;
@@ -248,7 +257,8 @@ fn collect(network: &Network, groups: Vec<Vec<Station<'_>>>, floor: Floor) -> io
         records.push(NodeRecord::of(station)?);
     }
     received.sort_by_key(|frame: &ReceivedFrame| frame.at);
-    let run = observed(network, records, floor, DropReason::SocketBufferFull);
+    let mut run = observed(network, records, floor, DropReason::SocketBufferFull);
+    run.observation.join_control(control);
     Ok(LiveRun { received, not_kept, ..run })
 }
 

@@ -1,9 +1,12 @@
 //! What of a description a live run does not have: refusals, each one sentence, and differences that are stated.
 
 use tautwire_model::network::{
-    Clock, Delay, Distribution, NodeKind, StagePosition, StreamIndex, Switching, Traffic,
+    Clock, Delay, Distribution, NodeIndex, NodeKind, StagePosition, StreamIndex, Switching, Traffic,
 };
 use tautwire_model::{Network, building_blocks};
+use tautwire_sim::Hosted;
+
+use crate::control::PlugIns;
 
 /// Building blocks of the data plane that are run live, by their names in the model.
 const RUN: [&str; 1] = ["gates"];
@@ -11,11 +14,11 @@ const RUN: [&str; 1] = ["gates"];
 /// What the description asks for that cannot be run live; nothing if all of it can.
 #[must_use]
 pub fn refusals(network: &Network) -> Vec<String> {
-    refusals_but(network, false)
+    refusals_but(network, false, None)
 }
 
-/// The same of a node that can have gPTP.
-pub(crate) fn refusals_but(network: &Network, has_gptp: bool) -> Vec<String> {
+/// The same of nodes that can have gPTP, or control machines with these plug-ins.
+pub(crate) fn refusals_but(network: &Network, has_gptp: bool, plug_ins: Option<PlugIns>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut refuse = |is_so: bool, what: &str| {
         if is_so {
@@ -25,7 +28,9 @@ pub(crate) fn refusals_but(network: &Network, has_gptp: bool) -> Vec<String> {
     refuse(network.tdma.is_some(), "TDMA (`tdma`)");
     refuse(network.time_triggered.is_some(), "time-triggered traffic (`time-triggered`)");
     refuse(network.as6802.is_some(), "synchronisation of AS6802 (`as6802`)");
-    refuse(network.srp.is_some(), "stream reservation");
+    refuse(network.srp.is_some() && plug_ins.is_none(), "stream reservation");
+    let is_central = network.srp.as_ref().is_some_and(|srp| srp.central.is_some());
+    refuse(is_central && plug_ins.is_some(), "central configuration of reservations");
     refuse(network.gptp.is_some() && !has_gptp, "gPTP (`gptp`)");
     refuse(network.harts.is_some(), "HaRTES (`harts`)");
     refuse(network.test_bed.is_some(), "tasks of a test bed");
@@ -48,8 +53,10 @@ pub(crate) fn refusals_but(network: &Network, has_gptp: bool) -> Vec<String> {
     let made = |traffic: &Traffic| {
         matches!(traffic, Traffic::Response { .. } | Traffic::Polled) || traffic.is_control()
     };
-    let messages: Vec<StreamIndex> =
+    let mut messages: Vec<StreamIndex> =
         network.gptp.iter().filter(|_| has_gptp).flat_map(|gptp| &gptp.messages).flatten().copied().collect();
+    let hosted = plug_ins.and_then(|plug_ins| Hosted::new(network, NodeIndex(0), 0, plug_ins));
+    messages.extend(hosted.iter().flat_map(Hosted::carried).map(|(stream, _)| stream));
     let others = || (0..network.streams.len()).map(StreamIndex::at).filter(|one| !messages.contains(one));
     refuse(
         others().any(|stream| made(&network.streams[stream.index()].traffic)),
@@ -62,7 +69,12 @@ pub(crate) fn refusals_but(network: &Network, has_gptp: bool) -> Vec<String> {
         ports.len() != stream.hops.len() || listeners > stream.listeners.len()
     });
     refuse(twice.is_some(), "streams over several ways");
-    found.extend(network.sections.keys().map(|key| format!("a live run has no `{key}` yet")));
+    let runs = |key: &str| {
+        let mut known = plug_ins.into_iter().flatten();
+        known.any(|plug_in| plug_in.section() == key && plug_in.runs_live())
+    };
+    let others = network.sections.keys().filter(|key| !runs(key));
+    found.extend(others.map(|key| format!("a live run has no `{key}` yet")));
     found
 }
 

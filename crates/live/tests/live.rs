@@ -13,7 +13,7 @@ use tautwire_live::{
 };
 use tautwire_model::Network;
 use tautwire_model::network::NodeIndex;
-use tautwire_sim::DropReason;
+use tautwire_sim::{DropReason, RungEvent};
 use tautwire_units::Duration;
 use tautwire_workbench::PcapngWriter;
 use tautwire_workbench::captures::{CaptureFile, Captures, analyse};
@@ -36,7 +36,14 @@ fn lived(network: &Network) -> Option<LiveRun> {
         std::io::stderr().write_all(format!("SKIPPED: {why}\n").as_bytes()).unwrap();
         return None;
     }
-    Some(run(network, Settings { threads: None, is_real_time: false, captures: true }).unwrap())
+    Some(
+        run(
+            network,
+            Settings { threads: None, is_real_time: false, captures: true },
+            tautwire_workbench::in_runs(),
+        )
+        .unwrap(),
+    )
 }
 
 #[test]
@@ -63,6 +70,43 @@ fn every_frame_of_every_mechanism_arrives_once_and_in_order() {
     assert_eq!([live.out_of_order, live.duplicates, live.foreign, live.socket_lost], [0; 4]);
     let sent: u64 = live.observation.ports.iter().map(|port| port.frames).sum();
     assert_eq!(sent, live.observation.frame_hops);
+}
+
+/// Reservations and neighbours in real time: what is reserved arrives, and nothing before.
+#[test]
+fn control_machines_reserve_and_learn() {
+    let mut network = scenario("reserved-slopes.yaml");
+    network.set_duration(Duration::from_ms(1_900));
+    let Some(live) = lived(&network) else { return };
+    let video = &live.observation.streams[0];
+    let [screen, recorder] = [&video.listeners[0], &video.listeners[1]];
+    // It is sent from 600 ms on, later if the machine is busy; the second listener asks behind the end.
+    assert!(screen.delivered > 0 && screen.delivered <= video.created, "{video:?}");
+    assert_eq!((recorder.delivered, recorder.withheld), (0, video.created), "{video:?}");
+    assert!(video.dropped.is_empty(), "{video:?}");
+    let ladder = &live.observation.reservations[0].ladder;
+    let rungs = |wanted: fn(&RungEvent) -> bool| ladder.iter().filter(|rung| wanted(&rung.event)).count();
+    assert_eq!(rungs(|event| matches!(event, RungEvent::Started)), 1, "{ladder:?}");
+    assert_eq!(rungs(|event| matches!(event, RungEvent::Reserved(_))), 2, "{ladder:?}");
+    assert!(rungs(|event| matches!(event, RungEvent::Shaped(..))) >= 3, "{ladder:?}");
+    assert_eq!([live.out_of_order, live.duplicates, live.foreign, live.socket_lost], [0; 4]);
+    let network = without_events("lldp.yaml", 1_200);
+    let Some(live) = lived(&network) else { return };
+    let tables = live.observation.mechanisms.tables();
+    let neighbours = tables.iter().find(|table| table.name == "lldp_neighbours").unwrap();
+    // One port sends alone, and another one learns alone.
+    let cables = network.links.len() / 2;
+    assert_eq!(neighbours.rows.len(), 2 * cables - 1, "{neighbours:?}");
+    let lost: u64 =
+        live.observation.streams.iter().flat_map(|seen| &seen.dropped).map(|(_, count)| count).sum();
+    assert_eq!((lost, live.foreign), (0, 0));
+}
+
+/// A scenario without its timeline.
+fn without_events(name: &str, milliseconds: u64) -> Network {
+    let mut network = scenario(name).altered(|parts| parts.events.clear());
+    network.set_duration(Duration::from_ms(milliseconds));
+    network
 }
 
 /// Two talkers to one listener over a bridge; 14 Mbit/s each to a line of 10 Mbit/s with a queue of few frames.
@@ -150,9 +194,11 @@ fn what_is_not_run_live_is_named() {
         assert!(found.iter().any(|reason| reason == expected), "{name}: {found:?}");
     }
     let network = scenario("precision-time.yaml");
-    let Err(Cannot::Refused(reasons)) =
-        run(&network, Settings { threads: None, is_real_time: false, captures: true })
-    else {
+    let Err(Cannot::Refused(reasons)) = run(
+        &network,
+        Settings { threads: None, is_real_time: false, captures: true },
+        tautwire_workbench::in_runs(),
+    ) else {
         panic!("it has gPTP");
     };
     assert!(reasons.iter().any(|reason| reason.contains("gPTP")), "{reasons:?}");

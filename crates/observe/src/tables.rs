@@ -47,16 +47,30 @@ pub enum Cell {
 pub trait Shown: Any + fmt::Debug + Send + Sync {
     /// The tables that show it.
     fn tables(&self) -> Vec<Table>;
+
+    /// The same of the nodes of both, which have no node in common.
+    #[must_use]
+    fn join(&self, other: &Self) -> Self
+    where
+        Self: Sized;
 }
 
 /// As [`Shown`], compared with others: any that can be.
 trait Kept: Shown {
     fn is_same(&self, other: &dyn Any) -> bool;
+
+    /// Both as one; none if the other is of another type.
+    fn joined(&self, other: &dyn Any) -> Option<Arc<dyn Kept>>;
 }
 
 impl<T: Shown + PartialEq> Kept for T {
     fn is_same(&self, other: &dyn Any) -> bool {
         other.downcast_ref::<T>().is_some_and(|other| other == self)
+    }
+
+    fn joined(&self, other: &dyn Any) -> Option<Arc<dyn Kept>> {
+        let joined = self.join(other.downcast_ref::<T>()?);
+        Some(Arc::new(joined))
     }
 }
 
@@ -68,6 +82,21 @@ impl Observed {
     /// Adds what one of them observed.
     pub fn add<T: Shown + PartialEq>(&mut self, seen: T) {
         self.0.push(Arc::new(seen));
+    }
+
+    /// Adds what the same mechanisms observed at other nodes.
+    pub fn join(&mut self, other: Self) {
+        for seen in other.0 {
+            let as_any: &dyn Any = &*seen;
+            let known = self.0.iter_mut().find_map(|own| {
+                let joined = own.joined(as_any)?;
+                Some((own, joined))
+            });
+            match known {
+                Some((own, joined)) => *own = joined,
+                None => self.0.push(seen),
+            }
+        }
     }
 
     /// The observations of this type.
@@ -113,6 +142,10 @@ mod tests {
                 rows: vec![vec![Cell::Number(self.0)]],
             }]
         }
+
+        fn join(&self, other: &Self) -> Self {
+            Self(self.0 + other.0)
+        }
     }
 
     #[test]
@@ -124,5 +157,10 @@ mod tests {
         assert_eq!(one.of::<Seen>(), Some(&Seen(3)));
         assert!(one == same && one != other && one != Observed::default());
         assert_eq!(one.tables()[0].rows, [[Cell::Number(3)]]);
+        one.join(other);
+        assert_eq!((one.of::<Seen>(), one.tables().len()), (Some(&Seen(7)), 1));
+        let mut none = Observed::default();
+        none.join(one);
+        assert_eq!(none.of::<Seen>(), Some(&Seen(7)));
     }
 }

@@ -51,32 +51,41 @@ pub enum TableCell {
 /// The tables of a run.
 pub(crate) fn summaries(network: &Network, observation: &Observation) -> Vec<MechanismTable> {
     let of_all = [refusal::requests(network, observation), control_losses::table(network, observation)];
-    observation.mechanisms.tables().into_iter().chain(of_all.into_iter().flatten()).map(summary).collect()
+    let tables = observation.mechanisms.tables().into_iter().chain(of_all.into_iter().flatten());
+    tables.map(MechanismTable::from).collect()
 }
 
-fn summary(table: Table) -> MechanismTable {
-    let column = |column: &tautwire_observe::Column| TableColumn {
-        name: column.name.to_owned(),
-        title: column.title.to_owned(),
-    };
-    let cell = |cell| match cell {
-        Cell::None => TableCell::None(()),
-        Cell::Text(text) => TableCell::Text(text),
-        Cell::Number(number) => TableCell::Number(number),
-    };
-    MechanismTable {
-        name: table.name.to_owned(),
-        title: table.title.to_owned(),
-        about: table.about.to_owned(),
-        columns: table.columns.iter().map(column).collect(),
-        rows: table.rows.into_iter().map(|row| row.into_iter().map(cell).collect()).collect(),
+impl From<Table> for MechanismTable {
+    fn from(table: Table) -> Self {
+        let column = |column: &tautwire_observe::Column| TableColumn {
+            name: column.name.to_owned(),
+            title: column.title.to_owned(),
+        };
+        let cell = |cell| match cell {
+            Cell::None => TableCell::None(()),
+            Cell::Text(text) => TableCell::Text(text),
+            Cell::Number(number) => TableCell::Number(number),
+        };
+        Self {
+            name: table.name.to_owned(),
+            title: table.title.to_owned(),
+            about: table.about.to_owned(),
+            columns: table.columns.iter().map(column).collect(),
+            rows: table.rows.into_iter().map(|row| row.into_iter().map(cell).collect()).collect(),
+        }
     }
 }
 
 /// All of them, one below the other; empty if there are none.
 #[must_use]
 pub fn tables(summary: &Summary, options: TableOptions) -> String {
-    let rendered: Vec<String> = summary.mechanisms.iter().map(|table| rendered(table, options)).collect();
+    shown(&summary.mechanisms, options)
+}
+
+/// Such tables, one below the other; empty if none has a row.
+#[must_use]
+pub fn shown(tables: &[MechanismTable], options: TableOptions) -> String {
+    let rendered: Vec<String> = tables.iter().map(|table| rendered(table, options)).collect();
     rendered.into_iter().filter(|table| !table.is_empty()).collect::<Vec<_>>().join("\n")
 }
 

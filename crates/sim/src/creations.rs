@@ -33,6 +33,11 @@ impl Creations {
         Self { source: Source::new(described, line, Instant::ZERO, random) }
     }
 
+    /// They begin again when the talker's clock reads `start`, as if for the first time.
+    pub fn restart(&mut self, start: Instant) {
+        self.source.restart(start);
+    }
+
     /// When the next one comes.
     #[must_use]
     pub fn next_at(&self) -> Option<Duration> {

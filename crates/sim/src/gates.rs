@@ -117,6 +117,12 @@ fn open_classes(states: u8) -> String {
 }
 
 impl Shown for GatesObservation {
+    fn join(&self, other: &Self) -> Self {
+        let mut ports: Vec<_> = self.ports.iter().chain(&other.ports).cloned().collect();
+        ports.sort_by_key(|port| port.port);
+        Self { ports }
+    }
+
     fn tables(&self) -> Vec<Table> {
         let place =
             |port: &PortGatesObservation| [Cell::Text(port.node.clone()), Cell::Text(port.name.clone())];

@@ -94,6 +94,16 @@ pub(crate) fn attached<'n>(network: &'n Network, seed: u64, mut given: Given<'_>
     there.flat_map(|attach| attach(network, seed, &mut given)).collect()
 }
 
+/// Those that a node on real interfaces has, in the order of the list.
+pub(crate) fn hosted<'n>(
+    network: &'n Network,
+    seed: u64,
+    plug_ins: &[&'static dyn PlugIn],
+) -> Vec<Attached<'n>> {
+    let live = plug_ins.iter().filter(|plug_in| plug_in.runs_live());
+    srp::attach(network, seed).into_iter().chain(live.filter_map(|one| one.attach(network))).collect()
+}
+
 /// How those watch a run that do.
 pub(crate) fn wraps() -> impl Iterator<Item = Wrap> {
     LIST.iter().filter_map(|listed| listed.wrap)

@@ -167,6 +167,12 @@ const fn column(name: &'static str, title: &'static str) -> Column {
 }
 
 impl Shown for PreemptionObservation {
+    fn join(&self, other: &Self) -> Self {
+        let mut ports: Vec<_> = self.ports.iter().chain(&other.ports).cloned().collect();
+        ports.sort_by_key(|port| port.port);
+        Self { ports }
+    }
+
     fn tables(&self) -> Vec<Table> {
         let row = |port: &PortPreemptionObservation| {
             let active = if port.preemption_active { "yes" } else { "no" };

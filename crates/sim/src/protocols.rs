@@ -2,7 +2,7 @@
 //!
 //! They are those of a runner (`control/runner.rs`). Not here: where octets are while a frame is on its way (`control/contents.rs`).
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use tautwire_units::Duration;
 
@@ -34,7 +34,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let Leaving { stream, number, hop, .. } = leaving;
         let Some(mut frame) = self.plugged().contents.behind(stream, number, hop) else { return };
         frame = self.pass_control_frame(leaving).unwrap_or(frame);
-        self.control_frame_leaves(leaving, Rc::clone(&frame));
+        self.control_frame_leaves(leaving, Arc::clone(&frame));
         if self.recorder.takes_transmissions() {
             let Frame { ether_type, octets, addresses, .. } = &*frame;
             let contents = Contents { ether_type: *ether_type, octets, addresses: *addresses };

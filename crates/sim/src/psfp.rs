@@ -329,6 +329,12 @@ impl StreamFiltersObservation {
 }
 
 impl Shown for StreamFiltersObservation {
+    fn join(&self, other: &Self) -> Self {
+        let mut bridges: Vec<_> = self.bridges.iter().chain(&other.bridges).cloned().collect();
+        bridges.sort_by_key(|bridge| bridge.node);
+        Self { bridges }
+    }
+
     fn tables(&self) -> Vec<Table> {
         let tables = [self.filters(), self.gates(), self.meters()];
         tables.into_iter().filter(|table| !table.rows.is_empty()).collect()

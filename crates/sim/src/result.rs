@@ -196,6 +196,23 @@ pub struct Observation {
     pub trace_hash: u64,
 }
 
+impl Observation {
+    /// Adds what the control machines of other nodes observed.
+    pub fn join_control(&mut self, other: Self) {
+        if self.reservations.is_empty() {
+            self.reservations = other.reservations;
+        } else {
+            for (own, more) in self.reservations.iter_mut().zip(other.reservations) {
+                own.ladder.extend(more.ladder);
+                own.ladder.sort_by_key(|rung| rung.at);
+            }
+        }
+        self.vlan_registrations.extend(other.vlan_registrations);
+        self.vlan_registrations.sort_by_key(|seen| (seen.port, seen.vlan));
+        self.mechanisms.join(other.mechanisms);
+    }
+}
+
 /// Frames that the end system of a virtual link sent, each frame over both networks once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VirtualLinkObservation {

@@ -51,7 +51,7 @@ pub use tune::{
 };
 
 pub use granted::{bounds, bounds_by, bounds_in_run, bounds_in_run_by};
-pub use mechanisms::{MECHANISMS, Mechanism, grammar, load, load_text};
+pub use mechanisms::{MECHANISMS, Mechanism, grammar, in_runs, load, load_text};
 pub use tautwire_admission as admission;
 pub use tautwire_analysis::{
     Accuracy, Bounds, CYCLES, Explanation, Limit, LimitKind, LimitPlace, Losses, StatedFailure, explain,

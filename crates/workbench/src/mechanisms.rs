@@ -45,7 +45,8 @@ pub fn load_text(name: &str, text: &str) -> Loaded {
 }
 
 /// The plug-ins of runs.
-pub(crate) fn in_runs() -> &'static [&'static dyn tautwire_sim::PlugIn] {
+#[must_use]
+pub fn in_runs() -> &'static [&'static dyn tautwire_sim::PlugIn] {
     &IN_RUNS
 }
 

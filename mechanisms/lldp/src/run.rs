@@ -7,10 +7,11 @@ use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 use tautwire_observe::{Cell, Column, Shown, Table};
 use tautwire_sim::{Attached, Attachment, Machines, Observation, Plane, PlugIn};
 use tautwire_units::{Duration, Instant};
+use tautwire_wire::EtherType;
 
 use crate::Lldp;
 use crate::agent::{Agent, PortConfig, Statistics};
-use crate::pdu::Identifier;
+use crate::pdu::{ETHER_TYPE, Identifier};
 use crate::section::LldpSection;
 
 /// What was observed, per port that takes part, in the order of the network's.
@@ -65,6 +66,10 @@ impl PlugIn for Lldp {
         "lldp"
     }
 
+    fn runs_live(&self) -> bool {
+        true
+    }
+
     fn attach<'n>(&self, network: &'n Network) -> Option<Attached<'n>> {
         let section = network.section::<LldpSection>()?;
         Some(Attached::new(
@@ -82,44 +87,9 @@ impl Run<'_> {
         let ports = self.network.nodes[node.index()].ports.clone().map(PortIndex);
         ports.filter(|port| section.ports[port.index()].is_some())
     }
-}
 
-impl Attachment for Run<'_> {
-    type Machine = Agent;
-
-    fn machine(&mut self, node: NodeIndex, now: Instant, _: bool) -> Option<Agent> {
-        let config = |port: PortIndex| Some(self.section.ports[port.index()].as_ref()?.config.clone());
-        let ports: Vec<PortConfig> = self.ports_of(node).filter_map(config).collect();
-        Some(Agent::new(self.section.settings, ports, now))
-    }
-
-    fn ports(&self, node: NodeIndex) -> Vec<PortIndex> {
-        self.ports_of(node).collect()
-    }
-
-    fn stream(&self, port: PortIndex) -> Option<StreamIndex> {
-        self.section.ports[port.index()].as_ref()?.stream
-    }
-
-    fn settle(&mut self, node: NodeIndex, machine: &mut Agent, plane: &mut dyn Plane) {
-        let now = plane.now().since_start();
-        let before = std::mem::take(&mut self.known[node.index()]);
-        let mut known = Known::new();
-        for (number, port) in self.ports_of(node).enumerate() {
-            for neighbour in machine.neighbours(number) {
-                let key = (port, neighbour.remote.chassis.clone(), neighbour.remote.port.clone());
-                let learned = before.get(&key).copied().unwrap_or(now);
-                known.insert(key, learned);
-            }
-        }
-        self.known[node.index()] = known;
-    }
-
-    fn stopped(&mut self, node: NodeIndex, _: &mut dyn Plane) {
-        self.known[node.index()].clear();
-    }
-
-    fn finish(self, machines: &Machines<'_, Agent>, observation: &mut Observation) {
+    /// What all agents know and have counted.
+    fn seen(&self, machines: &Machines<'_, Agent>) -> LldpObservation {
         let mut seen = LldpObservation::default();
         for node in (0..self.network.nodes.len()).map(NodeIndex::at) {
             // A node that is stopped knows nothing.
@@ -145,7 +115,55 @@ impl Attachment for Run<'_> {
                 });
             }
         }
-        observation.mechanisms.add(seen);
+        seen
+    }
+}
+
+impl Attachment for Run<'_> {
+    type Machine = Agent;
+
+    fn machine(&mut self, node: NodeIndex, now: Instant, _: bool) -> Option<Agent> {
+        let config = |port: PortIndex| Some(self.section.ports[port.index()].as_ref()?.config.clone());
+        let ports: Vec<PortConfig> = self.ports_of(node).filter_map(config).collect();
+        Some(Agent::new(self.section.settings, ports, now))
+    }
+
+    fn ports(&self, node: NodeIndex) -> Vec<PortIndex> {
+        self.ports_of(node).collect()
+    }
+
+    fn ether_types(&self) -> Vec<EtherType> {
+        vec![ETHER_TYPE]
+    }
+
+    fn stream(&self, port: PortIndex) -> Option<StreamIndex> {
+        self.section.ports[port.index()].as_ref()?.stream
+    }
+
+    fn settle(&mut self, node: NodeIndex, machine: &mut Agent, plane: &mut dyn Plane) {
+        let now = plane.now().since_start();
+        let before = std::mem::take(&mut self.known[node.index()]);
+        let mut known = Known::new();
+        for (number, port) in self.ports_of(node).enumerate() {
+            for neighbour in machine.neighbours(number) {
+                let key = (port, neighbour.remote.chassis.clone(), neighbour.remote.port.clone());
+                let learned = before.get(&key).copied().unwrap_or(now);
+                known.insert(key, learned);
+            }
+        }
+        self.known[node.index()] = known;
+    }
+
+    fn stopped(&mut self, node: NodeIndex, _: &mut dyn Plane) {
+        self.known[node.index()].clear();
+    }
+
+    fn tables(&self, machines: &Machines<'_, Agent>) -> Vec<Table> {
+        self.seen(machines).tables()
+    }
+
+    fn finish(self, machines: &Machines<'_, Agent>, observation: &mut Observation) {
+        observation.mechanisms.add(self.seen(machines));
     }
 }
 
@@ -154,6 +172,13 @@ const fn column(name: &'static str, title: &'static str) -> Column {
 }
 
 impl Shown for LldpObservation {
+    /// That of other nodes.
+    fn join(&self, other: &Self) -> Self {
+        let mut ports: Vec<_> = self.ports.iter().chain(&other.ports).cloned().collect();
+        ports.sort_by_key(|port| port.port);
+        Self { ports }
+    }
+
     fn tables(&self) -> Vec<Table> {
         let at = |port: &PortObservation| [Cell::Text(port.node.clone()), Cell::Text(port.name.clone())];
         let neighbours = self.ports.iter().flat_map(|port| {

@@ -6,8 +6,8 @@ use std::time;
 
 use clap::Args;
 use tautwire_live::{BridgeSettings, run_bridge};
-use tautwire_workbench::Duration;
 use tautwire_workbench::network::NodeIndex;
+use tautwire_workbench::{Duration, in_runs};
 
 use super::bridge_publisher::Publisher;
 use super::bridge_status::Named;
@@ -103,7 +103,8 @@ pub(super) fn run(arguments: &Bridge) -> Result<Exit, Exit> {
             }
         }
     };
-    let status = run_bridge(network, named.node, settings, ready, publish).map_err(|error| cannot(&error))?;
+    let status = run_bridge(network, named.node, settings, in_runs(), ready, publish)
+        .map_err(|error| cannot(&error))?;
     output::result(&if arguments.input.json { named.json(&status) } else { named.table(&status) })?;
     Ok(Exit::Holds)
 }

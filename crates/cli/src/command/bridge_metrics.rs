@@ -11,7 +11,7 @@ type Labels<'a> = Vec<(&'static str, &'a str)>;
 /// A family of samples: its name behind `tautwire_bridge_`, its type, what it is, and a sample of a `T`.
 type Family<T> = (&'static str, &'static str, &'static str, fn(&T) -> String);
 
-const OF_PORTS: [Family<PortStatus>; 7] = [
+const OF_PORTS: [Family<PortStatus>; 8] = [
     ("received_frames_total", "counter", "Frames that came.", |port| port.received.to_string()),
     ("received_octets_total", "counter", "Their octets, destination address to FCS.", |port| {
         port.received_octets.to_string()
@@ -19,6 +19,7 @@ const OF_PORTS: [Family<PortStatus>; 7] = [
     ("consumed_frames_total", "counter", "Frames that came for the bridge itself.", |port| {
         port.consumed.to_string()
     }),
+    ("made_frames_total", "counter", "Frames that the bridge made itself.", |port| port.made.to_string()),
     ("sent_frames_total", "counter", "Frames that the interface took.", |port| port.sent.to_string()),
     ("sent_octets_total", "counter", "Their octets, destination address to FCS.", |port| {
         port.sent_octets.to_string()

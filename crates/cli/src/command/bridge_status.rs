@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use tautwire_live::{BridgeStatus, ClassStatus, Drops, PortStatus, Spread, TimePort, TimeStatus};
 use tautwire_workbench::Network;
+use tautwire_workbench::mechanism_tables::{self, MechanismTable};
 use tautwire_workbench::network::NodeIndex;
+use tautwire_workbench::table::TableOptions;
 
 /// The names of what was counted.
 #[derive(Clone, Copy)]
@@ -35,6 +37,7 @@ impl Named<'_> {
                 "received_frames": port.received,
                 "received_octets": port.received_octets,
                 "consumed_frames": port.consumed,
+                "made_frames": port.made,
                 "sent_frames": port.sent,
                 "sent_octets": port.sent_octets,
                 "busy_ps": port.busy.as_ps(),
@@ -59,6 +62,7 @@ impl Named<'_> {
             "ports": ports.collect::<Vec<Value>>(),
             "streams": streams.collect::<Vec<Value>>(),
             "time": status.time.as_ref().map(time),
+            "mechanisms": mechanisms(status),
         });
         format!("{document:#}\n")
     }
@@ -102,11 +106,17 @@ impl Named<'_> {
             let roles: Vec<&str> = time.ports.iter().map(|port| port.role).collect();
             let _ = writeln!(text, "gPTP: grandmaster {master}; ports {}", roles.join(", "));
         }
+        text.push_str(&mechanism_tables::shown(&mechanisms(status), TableOptions::default()));
         let late = status.lateness;
         let [p50, p99, max] = [late.p50, late.p99, late.max].map(microseconds);
         let _ = writeln!(text, "transmissions late by median {p50}, 99 % {p99}, max {max} us");
         text
     }
+}
+
+/// What its control machines know.
+fn mechanisms(status: &BridgeStatus) -> Vec<MechanismTable> {
+    status.tables.iter().cloned().map(MechanismTable::from).collect()
 }
 
 fn class(class: &ClassStatus) -> Value {

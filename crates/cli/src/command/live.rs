@@ -7,7 +7,10 @@ use clap::Args;
 use tautwire_live::{Cannot, LiveRun, Settings, Spread};
 use tautwire_workbench::live::{LiveSummary, MachineSummary, SpreadSummary};
 use tautwire_workbench::table::TableOptions;
-use tautwire_workbench::{Duration, Network, Options, PcapngWriter, RunFolder, RunFolderWriter, Scenario};
+use tautwire_workbench::{
+    Duration, Network, Options, PcapngWriter, RunFolder, RunFolderWriter, Scenario, in_runs,
+    mechanism_tables, srp,
+};
 
 use super::run::{not_written, with_length};
 use super::{message, scenario};
@@ -68,7 +71,7 @@ pub(super) fn run(arguments: &Live) -> Result<Exit, Exit> {
         is_real_time: !arguments.ordinary_priority,
         captures: arguments.capture,
     };
-    let lived = tautwire_live::run(network, settings).map_err(|error| cannot(&error))?;
+    let lived = tautwire_live::run(network, settings, in_runs()).map_err(|error| cannot(&error))?;
     let differences = tautwire_live::differences(network);
     let command = ("live", arguments.input.json);
     conclude(&scenario, command, &lived, differences, (writer, &place), arguments.capture)
@@ -101,7 +104,14 @@ pub(super) fn conclude(
         .map_err(|error| not_written(place, &error))?;
     message(&format!("results in {}", place.display()));
     let options = TableOptions { width: Terminal::of_stdout().columns, ..TableOptions::default() };
-    output::result(&if is_json { document } else { summary.table(options) })?;
+    let shown = [
+        srp::reservation::table(&kept.summary),
+        srp::vlan_registration::table(&kept.summary, options),
+        mechanism_tables::tables(&kept.summary, options),
+    ];
+    let shown: Vec<_> = shown.into_iter().filter(|table| !table.is_empty()).collect();
+    let text = || [summary.table(options)].into_iter().chain(shown).collect::<Vec<_>>().join("\n");
+    output::result(&if is_json { document } else { text() })?;
     Ok(if summary.faults() == 0 { Exit::Holds } else { Exit::DeadlineMissed })
 }
 

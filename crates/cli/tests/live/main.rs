@@ -8,6 +8,7 @@ mod bridge;
 mod channel;
 #[path = "../common/mod.rs"]
 mod common;
+mod control;
 mod gptp;
 mod processes;
 mod runs;

@@ -16,7 +16,7 @@ use crate::refusal::{Late, Limit};
 
 /// Decides for a CNC in a run whether a stream may join those that it admitted: all deadlines hold then, and no frame
 /// is lost. The run begins with no reserved stream admitted.
-pub trait AdmissionControl {
+pub trait AdmissionControl: Send {
     /// Whether a stream may join; then it has joined.
     ///
     /// # Errors

@@ -10,7 +10,7 @@
 //! no use. Not here: the meaning of octets; which streams carry frames of protocols (`controls.rs`).
 
 use std::collections::{BTreeSet, VecDeque};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use tautwire_core::control::{Addresses, Output};
 use tautwire_model::Network;
@@ -70,7 +70,7 @@ impl From<Output> for Frame {
 /// A frame that was delivered.
 #[derive(Debug)]
 pub(crate) struct Arrived {
-    pub(crate) frame: Rc<Frame>,
+    pub(crate) frame: Arc<Frame>,
     /// When its time-stamp point passed the receiver, from [`Contents::comes`] of the hop.
     pub(crate) comes: SimTime,
 }
@@ -93,7 +93,7 @@ struct OfStream {
 #[derive(Debug)]
 struct Standing {
     number: u32,
-    frame: Rc<Frame>,
+    frame: Arc<Frame>,
     /// The copies that left by hops.
     left: Vec<Left>,
 }
@@ -103,13 +103,13 @@ struct Standing {
 struct Left {
     hop: u32,
     /// The transmitted contents, if the bridge wrote into them.
-    written: Option<Rc<Frame>>,
+    written: Option<Arc<Frame>>,
     /// When its time-stamp point passes the receiver.
     comes: SimTime,
 }
 
 impl Standing {
-    fn behind(&self, hop: u32) -> &Rc<Frame> {
+    fn behind(&self, hop: u32) -> &Arc<Frame> {
         let left = self.left.iter().find(|left| left.hop == hop);
         left.and_then(|left| left.written.as_ref()).unwrap_or(&self.frame)
     }
@@ -151,7 +151,7 @@ impl Contents {
         &mut self,
         stream: u32,
         number: u32,
-        frame: Rc<Frame>,
+        frame: Arc<Frame>,
         on_their_way: impl Iterator<Item = (u32, u32)>,
     ) {
         let of = &mut self.0[stream as usize];
@@ -176,20 +176,26 @@ impl Contents {
     }
 
     /// A frame as it left by a hop; as it was made, if none wrote into it there.
-    pub(crate) fn behind(&mut self, stream: u32, number: u32, hop: u32) -> Option<Rc<Frame>> {
-        self.standing(stream, number).map(|standing| Rc::clone(standing.behind(hop)))
+    pub(crate) fn behind(&mut self, stream: u32, number: u32, hop: u32) -> Option<Arc<Frame>> {
+        self.standing(stream, number).map(|standing| Arc::clone(standing.behind(hop)))
     }
 
     /// A bridge writes into a frame that leaves by a hop: what leaves.
-    pub(crate) fn write(&mut self, stream: u32, number: u32, hop: u32, octets: Vec<u8>) -> Option<Rc<Frame>> {
+    pub(crate) fn write(
+        &mut self,
+        stream: u32,
+        number: u32,
+        hop: u32,
+        octets: Vec<u8>,
+    ) -> Option<Arc<Frame>> {
         let standing = self.standing(stream, number)?;
-        let frame = Rc::new(Frame {
+        let frame = Arc::new(Frame {
             octets,
             ether_type: standing.frame.ether_type,
             metadata: standing.frame.metadata,
             addresses: standing.frame.addresses,
         });
-        standing.left(hop).written = Some(Rc::clone(&frame));
+        standing.left(hop).written = Some(Arc::clone(&frame));
         Some(frame)
     }
 
@@ -207,7 +213,7 @@ impl Contents {
         let standing = &of.standing[place];
         let comes =
             standing.left.iter().find(|left| left.hop == hop).map_or(SimTime::ZERO, |left| left.comes);
-        let arrived = Arrived { comes, frame: Rc::clone(standing.behind(hop)) };
+        let arrived = Arrived { comes, frame: Arc::clone(standing.behind(hop)) };
         if of.has_one_way {
             of.standing.remove(place);
         }
@@ -220,7 +226,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     pub(crate) fn make_frame(
         &mut self,
         stream: u32,
-        frame: impl Into<Rc<Frame>>,
+        frame: impl Into<Arc<Frame>>,
         payload: Bytes,
     ) -> (u32, Option<Aim>) {
         let talker = &mut self.talkers[stream as usize];
@@ -233,7 +239,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     }
 
     /// Makes the next frame of a stream, and hands it to its port at once.
-    pub(crate) fn send_frame(&mut self, stream: u32, frame: impl Into<Rc<Frame>>, payload: Bytes) {
+    pub(crate) fn send_frame(&mut self, stream: u32, frame: impl Into<Arc<Frame>>, payload: Bytes) {
         let (place, aim) = self.make_frame(stream, frame, payload);
         match aim {
             Some(aim) => self.take_aim(place, aim),
@@ -250,8 +256,8 @@ mod tests {
         Contents(vec![OfStream::new(has_one_way)])
     }
 
-    fn frame(octet: u8) -> Rc<Frame> {
-        Rc::new(Frame::new(EtherType::PCF, vec![octet]))
+    fn frame(octet: u8) -> Arc<Frame> {
+        Arc::new(Frame::new(EtherType::PCF, vec![octet]))
     }
 
     /// Puts frames of these numbers, while those of `flying` are on their way.

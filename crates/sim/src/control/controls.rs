@@ -5,7 +5,7 @@
 
 use std::any::Any;
 use std::collections::VecDeque;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use tautwire_core::TrafficClass;
 use tautwire_core::gptp::DisciplinedClock;
@@ -176,7 +176,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     }
 
     /// A control frame begins to leave: what leaves, if its node writes into it.
-    pub(crate) fn pass_control_frame(&mut self, leaving: Leaving) -> Option<Rc<Frame>> {
+    pub(crate) fn pass_control_frame(&mut self, leaving: Leaving) -> Option<Arc<Frame>> {
         let Leaving { stream, number, hop, came, start, .. } = leaving;
         let network = self.network;
         let first = self.plan.first_hop[stream as usize];
@@ -195,7 +195,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     }
 
     /// A control frame begins to leave: its stamps are known.
-    pub(crate) fn control_frame_leaves(&mut self, leaving: Leaving, frame: Rc<Frame>) {
+    pub(crate) fn control_frame_leaves(&mut self, leaving: Leaving, frame: Arc<Frame>) {
         let Leaving { stream, number, hop, link, start, flight, .. } = leaving;
         let Some(runner) = self.plugged().controls.carried[stream as usize] else { return };
         let left = start + self.network.links[link as usize].rate.duration_ceil(PREAMBLE.bits());

@@ -11,13 +11,14 @@
 //! machine and its unprocessed frames, and restarts; its neighbours see their links go down and up. The attachment
 //! carries out the effects of a machine's state on the data plane through [`Plane`], which knows no mechanism.
 //!
-//! `contents.rs` keeps the contents of protocols' frames in transit.
+//! `contents.rs` keeps the contents of protocols' frames in transit; `hosted.rs` drives the runners of a node on real interfaces.
 //!
 //! Order at one instant: mechanisms in the order of the list in `mechanisms.rs`, then nodes.
 
 pub(crate) mod contents;
 mod contract;
 mod controls;
+mod hosted;
 mod plane;
 mod runner;
 
@@ -25,6 +26,7 @@ use tautwire_core::control::{Machine, Output};
 use tautwire_core::gptp::DisciplinedClock;
 use tautwire_model::Network;
 use tautwire_model::network::{Delay, NodeIndex, PortIndex, StreamIndex};
+use tautwire_observe::Table;
 use tautwire_units::{Bytes, Duration, Instant};
 use tautwire_wire::EtherType;
 
@@ -34,6 +36,7 @@ use crate::result::Observation;
 
 pub use contents::{Frame, Metadata};
 pub(crate) use controls::Controls;
+pub use hosted::{Hosted, Wish};
 pub use plane::{
     CYCLES, CycleFrame, Cycles, Filtering, HandedDown, HandingDown, NetworkTime, Notes, Plane, Policing,
     Pooling, Servers, Shaping, Shut, Talkers,
@@ -47,14 +50,20 @@ pub trait PlugIn: Sync {
     /// The key of its section in the description.
     fn section(&self) -> &'static str;
 
+    /// Whether its machines can be driven on real interfaces: frames of known types that go to the neighbour, and effects that a
+    /// [`Wish`] has.
+    fn runs_live(&self) -> bool {
+        false
+    }
+
     /// Its part in the runs of a network; none if the network does not have it.
     fn attach<'n>(&self, network: &'n Network) -> Option<Attached<'n>>;
 }
 
 /// A mechanism in a run of one network.
-pub trait Attachment {
+pub trait Attachment: Send {
     /// One node's part.
-    type Machine: Machine + Clone;
+    type Machine: Machine + Clone + Send;
 
     /// Whether a restarted machine may be the earlier one ([`Self::keep`]): it is notified of all links then.
     const KEEPS: bool = false;
@@ -77,6 +86,11 @@ pub trait Attachment {
     /// All streams that carry frames of a node's machine.
     fn streams(&self, node: NodeIndex) -> Vec<StreamIndex> {
         self.ports(node).into_iter().filter_map(|port| self.stream(port)).collect()
+    }
+
+    /// The types of its frames, if it can run on real interfaces.
+    fn ether_types(&self) -> Vec<EtherType> {
+        Vec::new()
     }
 
     /// The stream that carries a frame.
@@ -202,6 +216,15 @@ pub trait Attachment {
     fn end(&mut self, plane: &dyn Plane) {
         let _ = plane;
     }
+
+    /// What its machines know now.
+    fn tables(&self, machines: &Machines<'_, Self::Machine>) -> Vec<Table> {
+        let _ = machines;
+        Vec::new()
+    }
+
+    /// What was only observed until now is wanted no more: the machines run without end.
+    fn forget(&mut self) {}
 
     /// The run has ended: what was observed.
     fn finish(self, machines: &Machines<'_, Self::Machine>, observation: &mut Observation);

@@ -4,13 +4,15 @@
 //! contents of frames in transit (`contents.rs`).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use tautwire_core::control::{Addresses, Event, Machine, Output};
 use tautwire_core::gptp::DisciplinedClock;
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
+use tautwire_observe::Table;
 use tautwire_units::Instant;
+use tautwire_wire::EtherType;
 
 use super::contents::{Arrived, Frame};
 use super::contract;
@@ -31,11 +33,31 @@ pub(crate) struct Parts<'n, A> {
 pub(crate) trait Make<'n> {
     /// `is_held`: each machine is held to its contract.
     fn make(self: Box<Self>, clocks: &[LocalClock], seed: u64, is_held: bool) -> Box<dyn Runner + 'n>;
+
+    /// With the machine of one node alone; none if its machines are driven in runs alone.
+    fn make_one(
+        self: Box<Self>,
+        clocks: &[LocalClock],
+        seed: u64,
+        node: NodeIndex,
+    ) -> Option<Box<dyn Runner + 'n>> {
+        let _ = (clocks, seed, node);
+        None
+    }
 }
 
 impl<'n, A: Attachment + 'n> Make<'n> for Parts<'n, A> {
     fn make(self: Box<Self>, clocks: &[LocalClock], seed: u64, is_held: bool) -> Box<dyn Runner + 'n> {
-        Box::new(MachineRunner::new(*self, clocks, seed, is_held))
+        Box::new(MachineRunner::new(*self, clocks, seed, (is_held, None)))
+    }
+
+    fn make_one(
+        self: Box<Self>,
+        clocks: &[LocalClock],
+        seed: u64,
+        node: NodeIndex,
+    ) -> Option<Box<dyn Runner + 'n>> {
+        Some(Box::new(MachineRunner::new(*self, clocks, seed, (false, Some(node)))))
     }
 }
 
@@ -45,7 +67,7 @@ pub(crate) struct Departure {
     /// By this port.
     pub(crate) port: PortIndex,
     pub(crate) stream: u32,
-    pub(crate) frame: Rc<Frame>,
+    pub(crate) frame: Arc<Frame>,
     /// When its first bit leaves.
     pub(crate) start: SimTime,
     /// When its time-stamp point passes the sender.
@@ -53,9 +75,22 @@ pub(crate) struct Departure {
 }
 
 /// The interface of a runner to the event loop, whatever its machines are.
-pub(crate) trait Runner {
+pub(crate) trait Runner: Send {
     /// The streams that carry its frames.
     fn streams(&self) -> Vec<u32>;
+
+    /// The types of its frames, if it can run on real interfaces.
+    fn ether_types(&self) -> Vec<EtherType> {
+        Vec::new()
+    }
+
+    /// What its machines know now.
+    fn tables(&self) -> Vec<Table> {
+        Vec::new()
+    }
+
+    /// What was only observed until now is wanted no more.
+    fn forget(&mut self) {}
 
     /// The corrected clocks of nodes at the start.
     fn corrected(&self, clocks: &[LocalClock]) -> Vec<Option<DisciplinedClock>>;
@@ -152,7 +187,7 @@ pub(crate) struct Seat<M> {
 /// Input of a machine at its time.
 struct Item {
     port: usize,
-    frame: Rc<Frame>,
+    frame: Arc<Frame>,
     stamp: Instant,
     /// Its addresses; none of a frame that the machine sent.
     source: Option<Addresses>,
@@ -174,7 +209,13 @@ struct MachineRunner<'n, A: Attachment> {
 }
 
 impl<'n, A: Attachment> MachineRunner<'n, A> {
-    fn new(parts: Parts<'n, A>, clocks: &[LocalClock], seed: u64, is_held: bool) -> Self {
+    /// `is_held`: see [`Make::make`]; `only`: the node that has a machine, if not all of them have one.
+    fn new(
+        parts: Parts<'n, A>,
+        clocks: &[LocalClock],
+        seed: u64,
+        (is_held, only): (bool, Option<NodeIndex>),
+    ) -> Self {
         let Parts { network, purpose, attachment } = parts;
         let mut runner = Self {
             network,
@@ -189,16 +230,20 @@ impl<'n, A: Attachment> MachineRunner<'n, A> {
         for (number, clock) in clocks.iter().enumerate() {
             let node = NodeIndex::at(number);
             let ports = runner.attachment.ports(node);
+            let is_here = only.is_none_or(|only| only == node);
+            let now = clock.local(SimTime::ZERO);
             runner.streams.extend(runner.attachment.streams(node).into_iter().map(|stream| stream.0));
             runner.seats.push(Seat {
-                machine: runner.attachment.machine(node, clock.local(SimTime::ZERO), false),
+                machine: is_here.then(|| runner.attachment.machine(node, now, false)).flatten(),
                 ports,
                 inbox: BTreeMap::new(),
                 busy_until: SimTime::ZERO,
                 random: Random::numbered(seed, purpose, number),
                 due: None,
             });
-            runner.wake(number, SimTime::ZERO);
+            if is_here {
+                runner.wake(number, SimTime::ZERO);
+            }
         }
         runner
     }
@@ -328,6 +373,18 @@ impl<'n, A: Attachment> MachineRunner<'n, A> {
 impl<A: Attachment> Runner for MachineRunner<'_, A> {
     fn streams(&self) -> Vec<u32> {
         self.streams.clone()
+    }
+
+    fn ether_types(&self) -> Vec<EtherType> {
+        self.attachment.ether_types()
+    }
+
+    fn tables(&self) -> Vec<Table> {
+        self.attachment.tables(&Machines(&self.seats))
+    }
+
+    fn forget(&mut self) {
+        self.attachment.forget();
     }
 
     fn corrected(&self, clocks: &[LocalClock]) -> Vec<Option<DisciplinedClock>> {

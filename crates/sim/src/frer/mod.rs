@@ -354,6 +354,25 @@ const fn column(name: &'static str, title: &'static str) -> Column {
 }
 
 impl Shown for RecoveryObservation {
+    fn join(&self, other: &Self) -> Self {
+        let mut functions: Vec<_> = self.functions.iter().chain(&other.functions).cloned().collect();
+        functions.sort_by(|one, other| {
+            (one.stream, one.node, &one.port).cmp(&(other.stream, other.node, &other.port))
+        });
+        let mut repeats = self.repeats.clone();
+        for more in &other.repeats {
+            match repeats.iter_mut().find(|own| own.stream == more.stream) {
+                Some(own) => {
+                    own.sent += more.sent;
+                    own.discarded += more.discarded;
+                    own.taken += more.taken;
+                }
+                None => repeats.push(more.clone()),
+            }
+        }
+        Self { functions, repeats }
+    }
+
     fn tables(&self) -> Vec<Table> {
         let row = |seen: &FunctionObservation| {
             let function = match &seen.port {

@@ -157,6 +157,11 @@ impl Ladders {
         }
     }
 
+    /// Forgets all events; what is declared stays known.
+    pub(super) fn forget(&mut self) {
+        self.ladders.iter_mut().for_each(Vec::clear);
+    }
+
     pub(super) fn observations(self, settings: &StreamReservation) -> Vec<ReservationObservation> {
         let all = settings.streams.iter().zip(self.ladders);
         all.map(|(reserved, ladder)| ReservationObservation { stream: reserved.stream, ladder }).collect()

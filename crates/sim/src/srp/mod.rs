@@ -19,7 +19,9 @@ use tautwire_core::srp::{SrpNode, SrpPart};
 use tautwire_model::Network;
 use tautwire_model::network::{Delay, NodeIndex, PortIndex, StreamIndex};
 use tautwire_model::srp::StreamReservation;
+use tautwire_observe::{Cell, Column, Table};
 use tautwire_units::{Duration, Instant};
+use tautwire_wire::EtherType;
 use tautwire_wire::srp::{AttributeValue, MrpPdu, MsrpValue, MvrpValue, StreamId};
 
 use crate::clock::SimTime;
@@ -152,6 +154,11 @@ impl Attachment for Srp<'_> {
         self.network.srp_ports(node)
     }
 
+    fn ether_types(&self) -> Vec<EtherType> {
+        let vlans = self.settings.vlan_registration.as_ref().map(|_| MvrpValue::ETHER_TYPE);
+        [MsrpValue::ETHER_TYPE].into_iter().chain(vlans).collect()
+    }
+
     fn streams(&self, node: NodeIndex) -> Vec<StreamIndex> {
         let vlans = self.settings.vlan_registration.as_ref();
         let of = |port: PortIndex| {
@@ -258,12 +265,58 @@ impl Attachment for Srp<'_> {
         }
     }
 
+    fn tables(&self, machines: &Machines<'_, SrpNode>) -> Vec<Table> {
+        vec![self.reserved(machines)]
+    }
+
+    fn forget(&mut self) {
+        self.ladders.forget();
+        if let Some(vlans) = &mut self.vlans {
+            vlans.forget();
+        }
+    }
+
     fn finish(self, _: &Machines<'_, SrpNode>, observation: &mut Observation) {
         self.write_to(observation);
     }
 }
 
 impl Srp<'_> {
+    /// The bandwidth that bridges have reserved now.
+    fn reserved(&self, machines: &Machines<'_, SrpNode>) -> Table {
+        let mut rows = Vec::new();
+        for (number, node) in self.network.nodes.iter().enumerate() {
+            let Some(machine) = machines.of(NodeIndex::at(number)) else { continue };
+            let SrpPart::Bridge(bridge) = machine.part() else { continue };
+            let ports = self.network.srp_ports(NodeIndex::at(number));
+            for (port, id, since) in bridge.reservations() {
+                let known = self.ladders.known(id).map(|known| self.settings.streams[known as usize].stream);
+                let name = known.map(|known| self.network.streams[known.index()].name.clone());
+                rows.push(vec![
+                    Cell::Text(node.name.clone()),
+                    Cell::Text(self.network.ports[ports[port].index()].name.clone()),
+                    name.map_or(Cell::None, Cell::Text),
+                    Cell::Text(id.to_string()),
+                    Cell::Number(since.as_ps()),
+                ]);
+            }
+        }
+        let column = |name, title| Column { name, title };
+        Table {
+            name: "reservations",
+            title: "Reservations (MSRP)",
+            about: "The streams for which each port has bandwidth reserved now.",
+            columns: vec![
+                column("node", "node"),
+                column("port", "port"),
+                column("stream", "stream"),
+                column("stream_id", "StreamID"),
+                column("since_ps", "since"),
+            ],
+            rows,
+        }
+    }
+
     /// Writes the observations.
     pub(crate) fn write_to(self, observation: &mut Observation) {
         observation.reservations = self.ladders.observations(self.settings);

@@ -71,6 +71,15 @@ impl Vlans {
         }
     }
 
+    /// Forgets all changes but the last ones.
+    pub(super) fn forget(&mut self) {
+        for seen in self.seen.values_mut() {
+            let last = seen.changes.pop();
+            seen.changes.clear();
+            seen.changes.extend(last);
+        }
+    }
+
     /// The observations, by port and VLAN.
     pub(super) fn observations(self) -> Vec<VlanObservation> {
         self.seen.into_values().collect()
