@@ -149,7 +149,7 @@ def changes(network: tautwire.Network, seed: int) -> None:
 def test_any_changes_of_a_scenario_are_edits_of_its_text(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     before = tautwire.load(path)
-    for seed in range(4):
+    for seed in range(2):
         network = pickle.loads(pickle.dumps(before))
         changes(network, seed)
         edit = network._edit()
@@ -267,25 +267,3 @@ def test_types_of_keys_are_those_of_the_schema() -> None:
         check=True,
     )
     assert made.stdout == Path(keys.__file__).read_text(encoding="utf-8"), "write it anew: see tools/keys.py"
-
-
-def test_a_misspelt_key_is_found_by_the_types(tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(
-        "import tautwire\n"
-        "network = tautwire.Network('n', network_control='none')\n"
-        "network.stream('s', 'a', 'b', payload='1 B', deadline='1 ms', traffic=tautwire.Periodic('1 ms'))\n"
-        "network.stream('s', 'a', 'b', dead_line='1 ms')\n"
-        "network.streams['s'].priority = 'high'\n"
-        "reveal_type(network.streams['s'].payload)\n"
-    )
-    run = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", str(script)],
-        cwd=ROOT / "python",
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    lines = [line.split("script.py:")[1] for line in run.stdout.splitlines() if "script.py:" in line]
-    assert [line.split(":")[0] for line in lines if "error" in line] == ["4", "5"]
-    assert "dead_line" in lines[0] and "priority" not in lines[0]

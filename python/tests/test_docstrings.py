@@ -40,6 +40,29 @@ def test_types(tool: list[str]) -> None:
     assert run.returncode == 0, run.stdout + run.stderr
 
 
+# After the types, whose cache it uses.
+def test_a_misspelt_key_is_found_by_the_types(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import tautwire\n"
+        "network = tautwire.Network('n', network_control='none')\n"
+        "network.stream('s', 'a', 'b', payload='1 B', deadline='1 ms', traffic=tautwire.Periodic('1 ms'))\n"
+        "network.stream('s', 'a', 'b', dead_line='1 ms')\n"
+        "network.streams['s'].priority = 'high'\n"
+        "reveal_type(network.streams['s'].payload)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", str(script)],
+        cwd=PYTHON,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    lines = [line.split("script.py:")[1] for line in run.stdout.splitlines() if "script.py:" in line]
+    assert [line.split(":")[0] for line in lines if "error" in line] == ["4", "5"]
+    assert "dead_line" in lines[0] and "priority" not in lines[0]
+
+
 @pytest.mark.parametrize(("page", "least"), [("python.md", 15), ("studies.md", 8)])
 def test_examples_of_the_guide(page: str, least: int) -> None:
     result = doctest.testfile(str(PYTHON.parent / "docs" / "guide" / page), module_relative=False)

@@ -138,7 +138,7 @@ def test_student_has_the_printed_values() -> None:
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     """Of a process whose neighbours correlate by 0.8, whose mean is 0 and median too."""
     numbers = np.random.default_rng(5)
-    repeats, length, memory = 400, 2000, 0.8
+    repeats, length, memory = 250, 2000, 0.8
     value = numbers.standard_normal(repeats) / math.sqrt(1 - memory**2)
     series = np.empty((length, repeats))
     for at in range(length):
