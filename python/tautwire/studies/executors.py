@@ -169,6 +169,9 @@ def on_dask(job: Job, pieces: Iterable[Piece], workers: int, begin: Begin, clust
         "distributed.worker.profile.enabled": False,
         # What is suspected of ending its process is tried again by itself.
         "distributed.scheduler.allowed-failures": 1,
+        # A cluster of this machine gives up a worker that is not back after 15 s, as on a loaded machine, and nothing
+        # starts another one: tasks would wait for ever.
+        "distributed.deploy.lost-worker-timeout": "365 days",
     }
     # It has types in parts.
     library: Any = distributed
