@@ -146,8 +146,14 @@ impl<'n> Frames<'n> {
         let mut left: Vec<u32> = candidates
             .iter()
             .copied()
-            .filter(|stream| streams[*stream as usize].udp.is_none_or(|udp| flow == Some(udp)))
+            .filter(|stream| {
+                streams[*stream as usize].udp.is_none_or(|udp| flow.is_some_and(|flow| udp.is_alike(flow)))
+            })
             .collect();
+        // Routers may write the code point, so it counts only between streams that nothing else distinguishes.
+        if left.len() > 1 && left.iter().any(|stream| streams[*stream as usize].udp == flow) {
+            left.retain(|stream| streams[*stream as usize].udp == flow);
+        }
         // A stated flow is nearer than none.
         if left.iter().any(|stream| streams[*stream as usize].udp.is_some()) {
             left.retain(|stream| streams[*stream as usize].udp.is_some());
@@ -255,6 +261,7 @@ fn udp(data: &[u8]) -> Option<(UdpFlow, &[u8])> {
         destination: address(16),
         source_port: u16::from_be_bytes([a, b]),
         destination_port: u16::from_be_bytes([c, d]),
+        dscp: fixed[1] >> 2,
     };
     let octets = usize::from(u16::from_be_bytes([high, low])).saturating_sub(8);
     let payload = &data[header + 8..];

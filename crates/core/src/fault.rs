@@ -159,6 +159,10 @@ pub enum PlantedFault {
     CutForNothing,
     /// A frame that has begun is not cut. Found by the search of cycles with preemption alone.
     NothingIsCut,
+    /// IP stream identification does not look at the destination port. This and the next are found by the search of identified streams alone.
+    DestinationPortIgnored,
+    /// Of several identification functions that match, the last one counts.
+    LastIdentificationFirst,
 }
 
 impl PlantedFault {
@@ -231,6 +235,8 @@ impl PlantedFault {
 
     /// Those of per-stream filtering and policing.
     pub const OF_FILTERING: [Self; 3] = [Self::MeterOpen, Self::ClosedGatePasses, Self::OctetsNotGivenBack];
+    /// Those of stream identification.
+    pub const OF_IDENTIFICATION: [Self; 2] = [Self::DestinationPortIgnored, Self::LastIdentificationFirst];
     /// Those of frame preemption.
     pub const OF_PREEMPTION: [Self; 3] =
         [Self::FragmentTooShort, Self::LastFragmentTooShort, Self::CutForNothing];

@@ -1,12 +1,12 @@
 //! Stream identification functions (IEEE Std 802.1CB-2017 and 802.1CBdb-2021, clause 6).
 //!
-//! In: the header of a received frame. Out: which stream of a list it belongs to, the first entry that
-//! matches. Invariant: an identification reads the header alone, so a frame is always of the same
-//! stream. Not here: what is done with the stream (`ats.rs`), parsing (`wire`).
+//! In: the octets of a received frame. Out: which stream of a list it belongs to, the first entry that
+//! matches. Invariant: an identification reads headers alone, so a frame is always of the same
+//! stream. Not here: what is done with the stream (`ats.rs`, `psfp`, `frer`), headers by themselves (`wire`).
 
 use alloc::vec::Vec;
 
-use tautwire_wire::{Ipv4Address, MacAddress, VlanId};
+use tautwire_wire::{EtherType, EthernetHeader, Ipv4Address, Ipv4Header, MacAddress, VlanId};
 
 use crate::Priority;
 
@@ -23,6 +23,45 @@ pub struct Header<'frame> {
     pub ip: Option<IpHeader>,
     /// What follows addresses and tag, from the EtherType on.
     pub data: &'frame [u8],
+}
+
+/// Where an IPv4 packet is in its datagram: the offset of a fragment.
+const FRAGMENT_OFFSET: u16 = 0x1fff;
+
+/// Protocols whose headers begin with two ports: TCP, UDP and SCTP.
+const WITH_PORTS: [u8; 3] = [6, Ipv4Header::UDP, 132];
+
+impl<'frame> Header<'frame> {
+    /// The fields of a frame without FCS; none if it has no Ethernet header. IPv4 is looked for behind addresses and VLAN tag alone:
+    /// a tag with a sequence number hides it. Only the first fragment of a datagram has ports.
+    #[must_use]
+    pub fn read(frame: &'frame [u8]) -> Option<Self> {
+        let (header, rest) = EthernetHeader::parse(frame).ok()?;
+        let EthernetHeader { destination, source, tag, ether_type } = header;
+        // A tag of VLAN 0 gives a priority alone.
+        let tag = tag.and_then(|tag| Some((tag.vlan?, Priority::new(tag.priority_code_point())?)));
+        let ip = if ether_type == EtherType::IPV4 { IpHeader::read(rest) } else { None };
+        let data = &frame[frame.len() - rest.len() - size_of::<EtherType>()..];
+        Some(Self { destination, source, tag, ip, data })
+    }
+}
+
+impl IpHeader {
+    fn read(packet: &[u8]) -> Option<Self> {
+        let (header, contents) = Ipv4Header::parse(packet).ok()?;
+        let begins = header.fragment & FRAGMENT_OFFSET == 0 && WITH_PORTS.contains(&header.protocol);
+        let ports = contents
+            .first_chunk()
+            .filter(|_| begins)
+            .map(|[a, b, c, d]| (u16::from_be_bytes([*a, *b]), u16::from_be_bytes([*c, *d])));
+        Some(Self {
+            source: header.source,
+            destination: header.destination,
+            dscp: header.traffic_class >> 2,
+            protocol: header.protocol,
+            ports,
+        })
+    }
 }
 
 /// The part of an IPv4 packet that identifies a stream.
@@ -144,13 +183,17 @@ impl StreamIdentification {
             && dscp.is_none_or(|dscp| ip.dscp == dscp)
             && protocol.is_none_or(|protocol| ip.protocol == protocol)
             && source_port.is_none_or(|port| ip.ports.is_some_and(|ports| ports.0 == port))
-            && destination_port.is_none_or(|port| ip.ports.is_some_and(|ports| ports.1 == port))
+            && (planted!(DestinationPortIgnored)
+                || destination_port.is_none_or(|port| ip.ports.is_some_and(|ports| ports.1 == port)))
     }
 }
 
 /// The first function of a list that a frame matches: its stream handle.
 #[must_use]
 pub fn identify(list: &[StreamIdentification], header: &Header<'_>) -> Option<usize> {
+    if planted!(LastIdentificationFirst) {
+        return list.iter().rposition(|function| function.matches(header));
+    }
     list.iter().position(|function| function.matches(header))
 }
 
@@ -248,6 +291,43 @@ mod tests {
         assert!(function.matches(&header(&[0x22, 0xf7, 1])));
         assert!(!function.matches(&header(&[0x22, 0x07, 1])));
         assert!(!function.matches(&header(&[0x22])), "too short to match");
+    }
+
+    #[test]
+    fn fields_are_read_from_octets() {
+        let destination = Ipv4Address::new(10, 0, 1, 2);
+        let source = Ipv4Address::new(10, 0, 0, 1);
+        let frame = |ether_type: &[u8], fragment: u16, protocol: u8| {
+            let mut octets = [LISTENER.0, TALKER.0].concat();
+            octets.extend([0x81, 0, 0x60, 1]);
+            octets.extend(ether_type);
+            let packet = Ipv4Header {
+                traffic_class: 46 << 2 | 1,
+                payload_length: 8,
+                identification: 7,
+                fragment,
+                time_to_live: 64,
+                protocol,
+                source,
+                destination,
+            };
+            packet.emit(&mut octets);
+            octets.extend([0x13, 0x88, 0x13, 0x89, 0, 8, 0, 0]);
+            octets
+        };
+        let octets = frame(&[8, 0], 0x4000, 17);
+        let read = Header::read(&octets).expect("a header");
+        assert_eq!(read, Header { data: &octets[16..], ..header(&[]) });
+        assert_eq!(&read.data[..3], [8, 0, 0x45]);
+        let ports = |octets: &[u8]| Header::read(octets).and_then(|read| read.ip).map(|ip| ip.ports);
+        assert_eq!(ports(&frame(&[8, 0], 0x2000, 6)), Some(Some((5_000, 5_001))), "the first fragment");
+        assert_eq!(ports(&frame(&[8, 0], 1, 17)), Some(None), "a later fragment");
+        assert_eq!(ports(&frame(&[8, 0], 0, 1)), Some(None), "ICMP has no ports");
+        assert_eq!(ports(&frame(&[0xf1, 0xc1, 0, 0, 0, 1, 8, 0], 0, 17)), None, "behind an R-TAG");
+        let mut untagged = [&octets[..12], &octets[16..]].concat();
+        assert_eq!(Header::read(&untagged).map(|read| read.tag), Some(None));
+        untagged.truncate(13);
+        assert_eq!(Header::read(&untagged), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use crate::psfp::{Stream, write_filters};
-use crate::{Dice, grain};
+use crate::{Dice, grain, identification};
 
 /// Common values of a network.
 struct Shape {
@@ -91,6 +91,10 @@ fn drawn(seed: u64, mut dice: Dice, is_policed: bool) -> String {
     }
     let text = shared(&text, bridges, &mut Dice::new(seed ^ 0x7368_6172_6564));
     let mut text = identified(&text, shape.is_shaped, &mut Dice::new(seed ^ 0x6d65_6d62_6572));
+    let mut names = Dice::new(seed ^ 0x6964_656e_7469);
+    if names.chance(30) {
+        text = identification::of_copies(&text, &mut names);
+    }
     if !events.is_empty() {
         let _ = writeln!(text, "events: [{}]", events.join(", "));
     }

@@ -5,7 +5,7 @@
 //! set the seeds of a search ([`seeds()`]).
 //!
 //! The networks of a mechanism are in its folder (`tdma/`, `srp/`, ...), those of several in a file: data plane
-//! (`network.rs`, `backbone.rs`), traffic (`traffic.rs`), messages that answer others (`responses.rs`), streams and clocks that
+//! (`network.rs`, `backbone.rs`), traffic (`traffic.rs`), messages that answer others (`responses.rs`), stream identification (`identification.rs`), streams and clocks that
 //! several kinds draw alike (`shaped_stream.rs`), admission in a run (`admission.rs`).
 
 mod admission;
@@ -18,6 +18,7 @@ mod gptp;
 mod grain;
 mod harts;
 mod host_stacks;
+mod identification;
 mod kinds;
 mod mutation;
 mod network;

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use crate::{Dice, grain};
+use crate::{Dice, grain, identification};
 
 /// A random network: the same text for the same seed.
 #[must_use]
@@ -42,6 +42,8 @@ struct Sketch {
     dice: Dice,
     /// Draws stream identification, so that the rest is the same with and without.
     names: Dice,
+    /// Functions of its devices.
+    functions: Vec<&'static str>,
     /// Links between bridges.
     trunks: Vec<(usize, usize)>,
     bridges: usize,
@@ -102,6 +104,7 @@ impl Sketch {
             trunk_rate,
             edge_rate,
             names: Dice::new(!seed),
+            functions: identification::FUNCTIONS.to_vec(),
             dice,
         };
         sketch.draw_streams(few_classes);
@@ -231,7 +234,8 @@ impl Sketch {
         }
         // Without a function every stream has a scheduler of its own; with one or with few, some share.
         if self.names.chance(35) {
-            let function = self.names.one_of(&["null-stream", "smac-vlan-stream", "ip-stream"]);
+            let function = *self.names.one_of(&["null-stream", "smac-vlan-stream", "ip-stream"]);
+            self.functions = vec![function];
             let _ = writeln!(text, "      stream-identification: [{function}-identification]");
         }
         if self.names.chance(15) {
@@ -359,7 +363,11 @@ impl Sketch {
             let is_exact = self.exact && self.tolerance_ppm == 0 && number % 2 == 0;
             let cir = if is_exact { stream.rate } else { self.committed(stream.rate) };
             let committed_burst = if self.dice.chance(80) { burst_bits } else { wire };
-            let udp = self.udp(least);
+            let mut udp = self.udp(least);
+            let mut own = Dice::new(self.seed ^ number as u64 ^ 0x6964_656e_7469);
+            if own.chance(20) {
+                udp = identification::keys(&mut own, least, &self.functions);
+            }
             let stream = &self.streams[number];
             let shape = if self.dice.chance(20) { ", shape-at-talker: true" } else { "" };
             let _ = writeln!(

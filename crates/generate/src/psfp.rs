@@ -1,9 +1,11 @@
 //! Random networks with stream filters (IEEE Std 802.1Q-2022, 8.6.5): streams that keep to their meters, gates and sizes, streams that do
-//! not, and streams that promise nothing; filters that share meters and gates; events that change them.
+//! not, and streams that promise nothing; filters that share meters and gates; streams that are identified by fields of
+//! their headers, of which some match those of others; events that change them.
 
 use std::fmt::Write as _;
 
 use crate::Dice;
+use crate::identification::{self, FUNCTIONS};
 use crate::shaped_stream::write_clock;
 
 /// A stream, as filters are drawn for it.
@@ -27,6 +29,17 @@ pub fn random_stream_filters(seed: u64) -> String {
     let (bridges, stations) = (dice.between(1, 2), dice.between(3, 5));
     let count = dice.between(2, 6);
     let streams: Vec<Stream> = (0..count).map(|_| stream(&mut dice, count)).collect();
+    // Dice of its own: what else a seed draws stays as it was. Some devices have few functions, of which streams state some.
+    let mut names = Dice::new(seed ^ 0x6964_656e_7469);
+    let known = names.chance(50).then(|| {
+        *names.one_of(&[
+            &[][..],
+            &[],
+            &["ip-stream"],
+            &["ip-stream", "null-stream"],
+            &["mask-and-match-stream", "smac-vlan-stream"],
+        ])
+    });
     let mut text = format!(
         "name: stream-filters-{seed}\nnetwork-control: none\nallow: [port::overload, class::overload]\n"
     );
@@ -41,6 +54,11 @@ pub fn random_stream_filters(seed: u64) -> String {
         "devices:\n  drawn: {{stages: [{{name: forwarding, position: processing, latency: {latency} ns, occupancy: {} ns}}]}}",
         latency.min(400)
     );
+    if let Some(functions) = known.filter(|functions| !functions.is_empty()) {
+        let list: Vec<String> = functions.iter().map(|name| format!("{name}-identification")).collect();
+        text.truncate(text.trim_end().len() - 1);
+        let _ = writeln!(text, ", ats: {{stream-identification: [{}]}}}}", list.join(", "));
+    }
     let _ = writeln!(text, "defaults:\n  rate: 100 Mbit/s\n  traffic-class-table: identity\n  device: drawn");
     match selection {
         "cbs" => {
@@ -86,6 +104,14 @@ pub fn random_stream_filters(seed: u64) -> String {
     text.push_str("streams:\n");
     for (number, stream) in streams.iter().enumerate() {
         write_stream(&mut text, &mut dice, (number, stream), stations);
+        if let Some(functions) = known {
+            let functions = if functions.is_empty() { &FUNCTIONS[..] } else { functions };
+            let least =
+                text.rsplit("payload: {min: ").next().and_then(|rest| rest.split(' ').next()?.parse().ok());
+            let keys = identification::keys(&mut names, least.unwrap_or(0), functions);
+            text.truncate(text.trim_end().len() - 1);
+            let _ = writeln!(text, "{keys}}}");
+        }
     }
     if dice.chance(10) {
         let _ = writeln!(events, "  - {{at: 8 ms, stop-node: b0}}\n  - {{at: 9 ms, start-node: b0}}");

@@ -2,7 +2,10 @@
 
 use crate::as6802::Synchronisation;
 use crate::gptp::Gptp;
-use crate::network::{Hop, Network, NodeIndex, Parts, Stream, StreamIndex, TimelineEvent, Traffic};
+use crate::identification;
+use crate::network::{
+    Hop, Identified, Network, NodeIndex, Parts, Stream, StreamIndex, TimelineEvent, Traffic,
+};
 use crate::srp::{ReservedStream, StreamReservation};
 
 impl Network {
@@ -27,7 +30,10 @@ impl Network {
             Some(event)
         };
         let parts = Parts {
-            streams: streams.iter().map(|stream| answering(&self.streams[stream.index()], &place)).collect(),
+            streams: streams
+                .iter()
+                .map(|stream| identified(answering(&self.streams[stream.index()], &place), &place))
+                .collect(),
             events: self.events.iter().filter_map(kept).collect(),
             name: self.name.clone(),
             nodes: self.nodes.clone(),
@@ -77,12 +83,23 @@ impl Network {
                 harts
             }),
             stream_filters: self.stream_filters.iter().map(|filters| filters.moved(&place)).collect(),
+            identities: self.identities.iter().map(|one| one.moved(&place)).collect(),
             repeats: self.repeats.iter().filter_map(|repeats| repeats.moved(&place)).collect(),
             cyclic: self.cyclic.as_ref().map(|cyclic| cyclic.moved(&place)),
             sections: self.sections.moved(&place),
         };
         Self { parts }
     }
+}
+
+/// A stream whose frames may be taken for those of others, by their new indices.
+fn identified(mut stream: Stream, place: &[Option<StreamIndex>]) -> Stream {
+    for hop in &mut stream.hops {
+        if let Identified::Other(other) = hop.identified {
+            hop.identified = Identified::Other(identification::moved(other, place));
+        }
+    }
+    stream
 }
 
 impl Network {

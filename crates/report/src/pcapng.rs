@@ -343,7 +343,7 @@ fn build(
             header.emit(udp.source, udp.destination, &contents, &mut datagram);
             let more = if piece.more { 0x2000 } else { 0 };
             let ip = Ipv4Header {
-                traffic_class: 0,
+                traffic_class: udp.dscp << 2,
                 payload_length: u16::try_from(piece.length).expect("a frame is short"),
                 identification: u16::try_from(piece.datagram & 0xffff).expect("16 bits are left"),
                 fragment: u16::try_from(piece.offset / 8).expect("a datagram is short") | more,
@@ -366,7 +366,7 @@ fn build(
             };
             let length = u16::try_from(payload.len() + UdpHeader::OCTETS).expect("a frame is short");
             let ip = Ipv4Header {
-                traffic_class: 0,
+                traffic_class: udp.dscp << 2,
                 payload_length: length,
                 identification: u16::try_from(record.number & 0xffff).expect("16 bits are left"),
                 fragment: 0x4000,
@@ -402,7 +402,13 @@ fn assumed_flow(stream: &Stream) -> UdpFlow {
         (None, [listener, ..]) => station(*listener),
         (None, []) => Ipv4Address::BROADCAST,
     };
-    UdpFlow { source: station(stream.talker), destination, source_port: DYNAMIC, destination_port: DYNAMIC }
+    UdpFlow {
+        source: station(stream.talker),
+        destination,
+        source_port: DYNAMIC,
+        destination_port: DYNAMIC,
+        dscp: 0,
+    }
 }
 
 /// The mark, the stream and the number, then octets that count up; cut to `length`.

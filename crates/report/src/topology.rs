@@ -144,7 +144,11 @@ fn stream(stream: &Stream) -> StreamDocument {
             )
         }),
         udp: stream.udp.map(|udp| {
-            format!("{}:{} to {}:{}", udp.source, udp.source_port, udp.destination, udp.destination_port)
+            let dscp = if udp.dscp == 0 { String::new() } else { format!(", DSCP {}", udp.dscp) };
+            format!(
+                "{}:{} to {}:{}{dscp}",
+                udp.source, udp.source_port, udp.destination, udp.destination_port
+            )
         }),
     }
 }

@@ -25,6 +25,7 @@ mod gates;
 mod gptp;
 mod harts;
 mod host_stacks;
+mod identification;
 mod mechanisms;
 mod network_time;
 mod node;

@@ -6,11 +6,12 @@
 use tautwire_core::gates::GateTime;
 use tautwire_core::psfp::{Discard, FilterCounters, Frame, GateFlag, StreamFilters};
 use tautwire_model::Network;
-use tautwire_model::network::{Hop, NodeIndex, StreamIndex, TimelineAction};
+use tautwire_model::network::{Hop, Layer, NodeIndex, StreamIndex, TimelineAction, Traffic};
 use tautwire_model::psfp::{BridgeFilters, FilterChange, Internal, beside_client_data};
 use tautwire_observe::{Cell, Column, Shown, Table};
 use tautwire_units::Instant;
 
+use crate::identification;
 use crate::plan::{NONE, index};
 use crate::reception::{Arrived, AtReception};
 use crate::result::{DropReason, Observation};
@@ -76,9 +77,15 @@ pub(crate) fn at_reception(network: &Network) -> Option<Box<dyn AtReception>> {
     let mut behind = Vec::new();
     for (number, stream) in network.streams.iter().enumerate() {
         for hop in &stream.hops {
-            let found = network.filter_behind(StreamIndex::at(number), stream, hop);
+            let number = StreamIndex::at(number);
+            let is_filtered = stream.traffic != Traffic::Protocol;
+            let found =
+                network.filters_of(network.far_end(hop).0).filter(|_| is_filtered).and_then(|filters| {
+                    let handle = identification::handle(network, number, hop, Layer::Relay);
+                    filters.filter_of(handle, network.received_priority(stream, hop))
+                });
             let beside = u32::try_from(beside_client_data(hop)).expect("few octets");
-            behind.push((found.map_or(NONE, |(_, filter)| index(filter)), beside));
+            behind.push((found.map_or(NONE, index), beside));
         }
     }
     let bridge = |filters: &BridgeFilters| {

@@ -99,7 +99,10 @@ fn matches(
         }
         for hop in stream.hops.iter().filter(|hop| network.far_end(hop).1 == port) {
             let priority = received(stream, hop, settings);
-            let Some(filter) = filters.filter_of(StreamIndex::at(number), priority) else { continue };
+            let Some(filter) = filters.filter_of(hop.identified.handle(StreamIndex::at(number)), priority)
+            else {
+                continue;
+            };
             let keys = keys(stream, hop);
             match found.iter().find(|other| other.keys == keys) {
                 Some(other) if other.filter != filter => written.lacks(format!(

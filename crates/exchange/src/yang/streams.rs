@@ -5,8 +5,10 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
-use tautwire_model::network::{IdentificationFunction, StreamIndex, Traffic};
+use tautwire_core::identification::{StreamIdentification, Tagged};
+use tautwire_model::network::{IdentificationFunction, Identified, Layer, PortIndex, StreamIndex, Traffic};
 use tautwire_model::psfp::{BridgeFilters, ColourMode, FlowMeter, StreamFilter, StreamGate};
+use tautwire_wire::{Ipv4Address, VlanId};
 
 use super::gates::{Supported, cycle};
 use super::names::{self, Fraction, ns_ceil, ptp_time};
@@ -19,13 +21,8 @@ pub(super) struct Identities {
     streams: BTreeSet<StreamIndex>,
 }
 
-/// What identifies frames of a stream where they come in.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Frames {
-    destination: String,
-    vlan: u16,
-    is_tagged: bool,
-}
+/// What identifies frames of a stream where they come in: the name of the function, and its parameters.
+type Frames = (&'static str, Value);
 
 impl Identities {
     /// The handle of a stream.
@@ -34,11 +31,11 @@ impl Identities {
         stream.0 + 1
     }
 
-    /// The table: null stream identification at the ports where frames come in.
+    /// The table: the functions at the ports where frames come in, by default null stream identification.
     pub(super) fn list(self, bridge: &Bridge<'_>, written: &mut Converted) -> Vec<Value> {
         let mut found: Vec<(StreamIndex, Frames, BTreeSet<u32>)> = Vec::new();
         for number in self.streams {
-            for (frames, port) in arrivals(bridge, number) {
+            for (frames, port) in arrivals(bridge, number, written) {
                 if let Some((other, ..)) = found.iter().find(|(other, known, ports)| {
                     *other != number && *known == frames && ports.contains(&port)
                 }) {
@@ -59,7 +56,10 @@ impl Identities {
             }
         }
         let is_other = |function: &IdentificationFunction| *function != IdentificationFunction::NullStream;
-        if bridge.device.stream_identification.iter().any(is_other) {
+        let is_looked_up = |port: u32| bridge.network.identities(PortIndex(port), Layer::Relay).is_some();
+        if !bridge.node.ports.clone().any(is_looked_up)
+            && bridge.device.stream_identification.iter().any(is_other)
+        {
             written.lacks(format!(
                 "device model {}: its functions of stream identification; here they are by address and VLAN",
                 bridge.device.name
@@ -67,17 +67,12 @@ impl Identities {
         }
         let entry = |(index, (stream, frames, ports)): (usize, (StreamIndex, Frames, BTreeSet<u32>))| {
             let interface = |port: u32| interface(&bridge.network.ports[port as usize]);
-            // A frame without a tag has no VLAN identifier.
-            let (tagged, vlan) = if frames.is_tagged { ("tagged", frames.vlan) } else { ("priority", 0) };
+            let (name, parameters) = frames;
             json!({
                 "index": index + 1,
                 "handle": stream.0 + 1,
                 "out-facing": { "input-port": ports.into_iter().map(interface).collect::<Vec<_>>() },
-                "null-stream-identification": {
-                    "destination-mac": frames.destination,
-                    "tagged": tagged,
-                    "vlan": vlan,
-                },
+                name: parameters,
             })
         };
         found.into_iter().enumerate().map(entry).collect()
@@ -85,19 +80,84 @@ impl Identities {
 }
 
 /// How and where frames of a stream come to a bridge.
-fn arrivals(bridge: &Bridge<'_>, number: StreamIndex) -> Vec<(Frames, u32)> {
+fn arrivals(bridge: &Bridge<'_>, number: StreamIndex, written: &mut Converted) -> Vec<(Frames, u32)> {
     let stream = &bridge.network.streams[number.index()];
     let mut found = Vec::new();
     for hop in stream.hops.iter().filter(|_| stream.traffic != Traffic::Protocol) {
         let (node, port) = bridge.network.far_end(hop);
-        if node == bridge.number {
-            let destination = hop.written.and_then(|other| other.destination).unwrap_or(stream.destination);
-            let vlan = hop.written.map_or(stream.vlan, |other| other.vlan).number();
-            let destination = names::address(destination);
-            found.push((Frames { destination, vlan, is_tagged: hop.tagged.vlan }, port.0));
+        if node != bridge.number {
+            continue;
+        }
+        let list = bridge.network.identities(port, Layer::Relay).unwrap_or_default();
+        let stated = list.iter().find(|row| row.stream == number).and_then(|row| row.function.as_ref());
+        match stated.map(parameters) {
+            Some(Some(frames)) => found.push((frames, port.0)),
+            Some(None) => written.lacks(format!(
+                "bridge {}: mask-and-match identification of {}, for which the module has no container",
+                bridge.node.name, stream.name
+            )),
+            // Its frames are those of another, or of none.
+            None if hop.identified != Identified::Own => {}
+            None => {
+                let tagged = if hop.tagged.vlan { Tagged::Tagged } else { Tagged::Priority };
+                // A frame without a tag has no VLAN identifier.
+                let vlan = hop.tagged.vlan.then(|| stream.vlan_at(hop));
+                let null =
+                    StreamIdentification::Null { destination: stream.destination_at(hop), tagged, vlan };
+                found.extend(parameters(&null).map(|frames| (frames, port.0)));
+            }
         }
     }
     found
+}
+
+/// A function as it is written; none if the module has no container for it.
+fn parameters(function: &StreamIdentification) -> Option<Frames> {
+    let tags = |tagged: &Tagged| match tagged {
+        Tagged::Tagged => "tagged",
+        Tagged::Priority => "priority",
+        Tagged::All => "all",
+    };
+    let number = |vlan: &Option<VlanId>| vlan.map_or(0, VlanId::number);
+    match function {
+        StreamIdentification::Null { destination, tagged, vlan } => Some((
+            "null-stream-identification",
+            json!({ "destination-mac": names::address(*destination), "tagged": tags(tagged), "vlan": number(vlan) }),
+        )),
+        StreamIdentification::Source { source, tagged, vlan } => Some((
+            "smac-vlan-stream-identification",
+            json!({ "source-mac": names::address(*source), "tagged": tags(tagged), "vlan": number(vlan) }),
+        )),
+        StreamIdentification::Ip {
+            destination,
+            vlan,
+            ip_source,
+            ip_destination,
+            dscp,
+            protocol,
+            source_port,
+            destination_port,
+        } => {
+            let mut leaves = Map::new();
+            let mut add =
+                |name: &str, value: Option<Value>| value.map(|value| leaves.insert(name.into(), value));
+            add("destination-mac", destination.map(|address| names::address(address).into()));
+            add("tagged", Some(if vlan.is_some() { "tagged" } else { "all" }.into()));
+            add("vlan", vlan.map(|vlan| vlan.number().into()));
+            // An address of zeros, 64 and a port of 0 match any.
+            let address = |address: &Option<(Ipv4Address, Ipv4Address)>| {
+                address.map_or(Ipv4Address::new(0, 0, 0, 0), |(address, _)| address).to_string()
+            };
+            add("ip-source", Some(address(ip_source).into()));
+            add("ip-destination", ip_destination.map(|(address, _)| address.to_string().into()));
+            add("dscp", dscp.map(Value::from));
+            add("next-protocol", Some(if protocol.is_some() { "udp" } else { "none" }.into()));
+            add("source-port", protocol.map(|_| source_port.unwrap_or(0).into()));
+            add("destination-port", protocol.map(|_| destination_port.unwrap_or(0).into()));
+            Some(("ip-stream-identification", leaves.into()))
+        }
+        StreamIdentification::MaskAndMatch { .. } => None,
+    }
 }
 
 /// Adds the filters, gates and meters of a bridge.
@@ -171,7 +231,7 @@ fn free_id(own: &BridgeFilters) -> u32 {
 fn matched(bridge: &Bridge<'_>, filter: &StreamFilter, written: &mut Converted) -> Vec<Option<StreamIndex>> {
     let Some(streams) = &filter.streams else { return vec![None] };
     let (here, elsewhere): (Vec<StreamIndex>, Vec<StreamIndex>) =
-        streams.iter().partition(|stream| !arrivals(bridge, **stream).is_empty());
+        streams.iter().partition(|stream| comes(bridge, **stream));
     for stream in elsewhere {
         written.lacks(format!(
             "bridge {} filter {}: stream {}, whose frames do not come there",
@@ -181,6 +241,13 @@ fn matched(bridge: &Bridge<'_>, filter: &StreamFilter, written: &mut Converted) 
         ));
     }
     here.into_iter().map(Some).collect()
+}
+
+/// Whether frames of a stream come to a bridge.
+fn comes(bridge: &Bridge<'_>, number: StreamIndex) -> bool {
+    let stream = &bridge.network.streams[number.index()];
+    stream.traffic != Traffic::Protocol
+        && stream.hops.iter().any(|hop| bridge.network.far_end(hop).0 == bridge.number)
 }
 
 fn filter(own: &BridgeFilters, filter: &StreamFilter, handle: Option<u32>, gate: u32) -> Map<String, Value> {

@@ -15,8 +15,8 @@ use super::{PCF_PAYLOAD, SyncCluster, SyncRole, Synchronisation};
 use crate::as6802::codes;
 use crate::frame::wire_bits;
 use crate::network::{
-    ArrivalCurve, Hop, LinkIndex, Network, NodeIndex, PortIndex, Stream, StreamIndex, TimelineAction,
-    Traffic, TransmissionSelection,
+    ArrivalCurve, Hop, Identified, LinkIndex, Network, NodeIndex, PortIndex, Stream, StreamIndex,
+    TimelineAction, Traffic, TransmissionSelection,
 };
 use crate::parse::Draft;
 use crate::resolve::priority;
@@ -383,6 +383,7 @@ fn tree(
             listener: listener.and_then(|listener| u32::try_from(listener).ok()),
             written: None,
             scheduler: None,
+            identified: Identified::Own,
         });
         arrived[node.index()] = u32::try_from(hops.len() - 1).ok();
     }

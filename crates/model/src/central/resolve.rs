@@ -10,7 +10,8 @@ use tautwire_wire::VlanId;
 use crate::central::{CentralConfiguration, CentralTest, ManagementChannel};
 use crate::frame::wire_bits;
 use crate::network::{
-    ArrivalCurve, Delay, Hop, LinkIndex, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex, Traffic,
+    ArrivalCurve, Delay, Hop, Identified, LinkIndex, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex,
+    Traffic,
 };
 use crate::resolve::layered;
 use crate::resolve::models::delay;
@@ -300,6 +301,7 @@ fn frames(
             listener: (number == last).then_some(0),
             written: None,
             scheduler: None,
+            identified: Identified::Own,
         }
     };
     let source = topology.ports[topology.links[way[0].index()].from.index()].address;

@@ -18,13 +18,12 @@ use crate::text::scalar;
 use crate::text::tree::{Node, Place};
 
 /// Keys of a stream with which it cannot have copies, and why.
-const EXCLUDED: [(&str, &str); 6] = [
+const EXCLUDED: [(&str, &str); 5] = [
     ("route", "its paths are stated in `paths`"),
     ("virtual-link", "a virtual link has a redundancy of its own"),
     ("time-triggered", "a time-triggered link has a redundancy of its own"),
     ("reservation", "MSRP reserves one path"),
     ("datagram", "pieces of datagrams are not put together from copies"),
-    ("identification", "frames that carry a number are identified by their addresses"),
 ];
 
 /// Whether a stream has copies.

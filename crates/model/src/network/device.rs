@@ -26,7 +26,7 @@ pub struct DeviceModel {
     pub credit_charged_overhead: Bytes,
     /// ATS.
     pub ats: AtsDevice,
-    /// Functions by which a frame finds its ATS scheduler, in order of preference; none: every stream is identified by
+    /// Functions by which the bridge identifies frames, in order of preference; none: every stream is identified by
     /// itself, as if its frames carried its name.
     pub stream_identification: Vec<IdentificationFunction>,
     /// Pairs of ports that differ from the rest.

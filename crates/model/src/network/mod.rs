@@ -44,7 +44,9 @@ pub use crate::host_stacks::{
     BulkPace, HostInterface, HostStacks, Moderation, Pace, ProtocolStack, ReceptionOrder, ServicingThread,
     StackPart, Tail,
 };
-pub use crate::identification::IdentificationFunction;
+pub use crate::identification::{
+    IdentificationFunction, Identified, Identity, Layer, PortIdentities, SeenFrames,
+};
 pub use crate::test_bed::{Task, TaskKind, Test, TestClocks};
 pub use crate::time_triggered::TimeTriggeredLink;
 pub use crate::virtual_link::VirtualLink;
@@ -178,6 +180,8 @@ pub struct Parts {
     pub harts: Option<crate::harts::Harts>,
     /// What bridges filter and police, by stream.
     pub stream_filters: Vec<crate::psfp::BridgeFilters>,
+    /// By which functions ports identify the streams of frames, in order of the ports; of others every stream is identified by itself.
+    pub identities: Vec<PortIdentities>,
     /// Frames that nodes repeat in a run, as streams of their own.
     pub repeats: Vec<crate::frer::Repeats>,
     /// Cyclic queuing and forwarding; none: bridges send as soon as they can.

@@ -9,6 +9,7 @@ use crate::datagram::Datagrams;
 use crate::frame::Tags;
 use crate::frer::FrameReplication;
 use crate::gates::TimeAware;
+use crate::identification::Identified;
 use crate::time_triggered::TimeTriggeredLink;
 use crate::virtual_link::VirtualLink;
 
@@ -113,6 +114,16 @@ pub struct UdpFlow {
     pub source_port: u16,
     /// Destination port.
     pub destination_port: u16,
+    /// Differentiated services code point of the IPv4 header, 0 to 63.
+    pub dscp: u8,
+}
+
+impl UdpFlow {
+    /// Whether addresses and ports are the same.
+    #[must_use]
+    pub fn is_alike(&self, other: Self) -> bool {
+        Self { dscp: 0, ..*self } == Self { dscp: 0, ..other }
+    }
 }
 
 /// The passage of a stream through one egress port and the link behind it.
@@ -134,6 +145,8 @@ pub struct Hop {
     pub listener: Option<u32>,
     /// The ATS scheduler instance before this port, if its class is ATS.
     pub scheduler: Option<SchedulerIndex>,
+    /// Of which stream the stream filters of the node at the end of the link take the frame.
+    pub identified: Identified,
 }
 
 /// What active destination MAC and VLAN stream identification writes into a frame (802.1CB-2017, 6.6).

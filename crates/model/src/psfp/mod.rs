@@ -1,8 +1,8 @@
 //! Per-stream filtering and policing of bridges, resolved (IEEE Std 802.1Q-2022, 8.6.5.3 to 8.6.5.5, 8.6.10, 12.31).
 //!
 //! The machine and its parameters are `core`'s (`psfp/`); here are those of each bridge, and the filter that the
-//! frames of a stream match: the first one with their handle and regenerated priority. A stream is its own handle,
-//! whatever its frames contain. An internal priority that is the same whenever a gate is open determines the class of
+//! frames of a stream match: the first one with their handle and regenerated priority. A stream is its own handle
+//! unless its frames match the identification of another one first ([`Hop::identified`](crate::network::Hop::identified)). An internal priority that is the same whenever a gate is open determines the class of
 //! a hop ([`Hop::class`](crate::network::Hop::class)); one that changes does so in a run ([`Internal::Varies`]). Not
 //! here: bounds.
 
@@ -21,6 +21,7 @@ use tautwire_core::psfp::{GateState, StreamFilters};
 
 use crate::blocks::Block;
 use crate::frame::Tags;
+use crate::identification;
 use crate::network::{
     Hop, Network, NodeIndex, Port, PortIndex, Stream, StreamIndex, TimelineAction, Traffic,
 };
@@ -124,12 +125,12 @@ pub enum Internal {
 }
 
 impl BridgeFilters {
-    /// The filter that frames of a stream with this priority match, by its index.
+    /// The filter that frames with this stream handle and priority match, by its index; without a handle a filter of all streams.
     #[must_use]
-    pub fn filter_of(&self, stream: StreamIndex, priority: Priority) -> Option<usize> {
+    pub fn filter_of(&self, handle: Option<StreamIndex>, priority: Priority) -> Option<usize> {
         self.filters.iter().position(|filter| {
-            filter.streams.as_ref().is_none_or(|streams| streams.contains(&stream))
-                && filter.priority.is_none_or(|own| own == priority)
+            let takes = |streams: &BTreeSet<_>| handle.is_some_and(|handle| streams.contains(&handle));
+            filter.streams.as_ref().is_none_or(takes) && filter.priority.is_none_or(|own| own == priority)
         })
     }
 
@@ -179,12 +180,13 @@ impl BridgeFilters {
         if written().any(|(_, is_enabled)| is_enabled) { None } else { written().next().map(|(key, _)| key) }
     }
 
-    /// In a network in which streams have other indices; none where they are not in it.
+    /// In a network in which streams have other indices.
     pub(crate) fn moved(&self, place: &[Option<StreamIndex>]) -> Self {
         let mut filters = self.clone();
         for filter in &mut filters.filters {
+            // Those that are not in it stay, since frames of others may be taken for theirs.
             let moved = |streams: &BTreeSet<StreamIndex>| {
-                streams.iter().filter_map(|stream| place[stream.index()]).collect()
+                streams.iter().map(|stream| identification::moved(*stream, place)).collect()
             };
             filter.streams = filter.streams.as_ref().map(moved);
         }
@@ -233,6 +235,12 @@ impl Network {
         (self.ports[to.index()].node, to)
     }
 
+    /// The regenerated priority of a stream's frames after a hop, where they come in.
+    #[must_use]
+    pub fn received_priority(&self, stream: &Stream, hop: &Hop) -> Priority {
+        received_priority(stream, hop, &self.ports[self.far_end(hop).1.index()])
+    }
+
     /// The filter that frames of a stream match after a hop: its bridge, and its index. Frames of protocols, which are
     /// for the port itself, match none.
     #[must_use]
@@ -247,7 +255,8 @@ impl Network {
         }
         let (node, port) = self.far_end(hop);
         let filters = self.filters_of(node)?;
-        Some((filters, filters.filter_of(number, received_priority(stream, hop, &self.ports[port.index()]))?))
+        let handle = hop.identified.handle(number);
+        Some((filters, filters.filter_of(handle, received_priority(stream, hop, &self.ports[port.index()]))?))
     }
 
     /// The lists that a gate gets in a run.

@@ -52,10 +52,15 @@ impl Drafts {
         self.bridges.iter().position(|filters| filters.node == node)
     }
 
-    /// The priority that always selects the class of a stream's frames at a bridge, if it is not their own.
-    pub(crate) fn fixed(&self, node: NodeIndex, stream: StreamIndex, priority: Priority) -> Option<Priority> {
+    /// The priority that always selects the class of frames with this handle at a bridge, if it is not their own.
+    pub(crate) fn fixed(
+        &self,
+        node: NodeIndex,
+        handle: Option<StreamIndex>,
+        priority: Priority,
+    ) -> Option<Priority> {
         let bridge = &self.bridges[self.find(node)?];
-        match bridge.filters[bridge.filter_of(stream, priority)?].internal {
+        match bridge.filters[bridge.filter_of(handle, priority)?].internal {
             Internal::Fixed(priority) => Some(priority),
             Internal::Own | Internal::Varies(_) => None,
         }
@@ -75,7 +80,8 @@ impl Drafts {
         let links = topology.ports[hop.port.index()].links?;
         let port = &topology.ports[topology.links[links.egress.index()].to.index()];
         let bridge = self.find(port.node)?;
-        let filter = self.bridges[bridge].filter_of(number, received_priority(stream, hop, port))?;
+        let handle = hop.identified.handle(number);
+        let filter = self.bridges[bridge].filter_of(handle, received_priority(stream, hop, port))?;
         Some((bridge, filter))
     }
 

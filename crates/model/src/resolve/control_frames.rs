@@ -5,7 +5,7 @@ use tautwire_units::Bytes;
 use tautwire_wire::{MacAddress, VlanId};
 
 use super::topology::Topology;
-use crate::network::{ArrivalCurve, Hop, PortIndex, Stream, Traffic};
+use crate::network::{ArrivalCurve, Hop, Identified, PortIndex, Stream, Traffic};
 
 /// Parameters of the frames that a port sends of a protocol.
 #[derive(Clone, Debug)]
@@ -68,6 +68,7 @@ impl ControlFrames {
                 listener: Some(0),
                 written: None,
                 scheduler: None,
+                identified: Identified::Own,
             }],
             learned: false,
             virtual_link: None,

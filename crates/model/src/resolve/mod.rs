@@ -103,6 +103,8 @@ pub(crate) fn resolve<'t, 'a>(draft: &'a Draft<'t>, faults: &mut Faults) -> Reso
     let is_routed = faults.errors() == 0;
     if is_routed {
         routes::find(&topology, &vlans, &mut streams, faults);
+        identification::identify(&mut topology, &models, &mut streams, faults);
+        // Bridges that forward in cycles get their filters behind that: they identify every stream by itself.
         if let Some(cyclic) = &mut cyclic {
             cqf::resolve::receive(root, cyclic, &mut topology, &models, &streams);
         }
@@ -217,6 +219,7 @@ impl<'t, 'a> Resolved<'t, 'a> {
             gptp: found.gptp,
             harts: found.harts,
             stream_filters: self.topology.filters.bridges,
+            identities: self.topology.identities,
             repeats: found.repeats,
             cyclic: found.cyclic,
             sections: found.sections,

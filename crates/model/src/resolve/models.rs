@@ -112,6 +112,11 @@ impl<'t, 'a> Models<'t, 'a> {
         &self.used_devices[index.index()].0
     }
 
+    /// Whether a bridge has stream identification functions.
+    pub(crate) fn identify(&self) -> bool {
+        self.used_devices.iter().any(|(device, _)| !device.stream_identification.is_empty())
+    }
+
     /// The host model at `index`.
     pub(crate) fn host_at(&self, index: HostIndex) -> &HostModel {
         &self.used_hosts[index.index()].0

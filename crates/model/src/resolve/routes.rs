@@ -13,7 +13,7 @@ use super::vlans::{VlanDraft, Vlans};
 use crate::frame::Tags;
 use crate::frer::members::Member;
 use crate::frer::{self, paths};
-use crate::network::{Hop, LinkIndex, NodeIndex, PortIndex, Stream, StreamIndex};
+use crate::network::{Hop, Identified, LinkIndex, NodeIndex, PortIndex, Stream, StreamIndex};
 use crate::text::codes;
 use crate::text::faults::Faults;
 
@@ -531,7 +531,8 @@ fn hops(
                 (priority, before.tagged.vlan, vlan.member(link.from).unwrap_or(true))
             }
         };
-        let internal = step.previous.and_then(|_| topology.filters.fixed(egress.node, number, priority));
+        let internal =
+            step.previous.and_then(|_| topology.filters.fixed(egress.node, Some(number), priority));
         let next = topology.ports[link.to.index()].node;
         let listener = stream.listeners.iter().position(|listener| *listener == next);
         hops.push(Hop {
@@ -546,6 +547,7 @@ fn hops(
             written: member.map(|member| member.written),
             listener: listener.and_then(|listener| u32::try_from(listener).ok()),
             scheduler: None,
+            identified: Identified::Own,
         });
     }
     hops

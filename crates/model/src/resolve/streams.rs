@@ -389,6 +389,7 @@ fn udp(node: &Node<'_>) -> Option<UdpFlow> {
         destination: node.parsed("destination")?,
         source_port: node.parsed("source-port")?,
         destination_port: node.parsed("destination-port")?,
+        dscp: node.parsed("dscp").unwrap_or(0),
     })
 }
 

@@ -10,6 +10,7 @@ use super::links::Cable;
 use super::models::Models;
 use super::nodes::{Drafts, unknown_node};
 use super::ports::{self, Places, Settings};
+use crate::identification::PortIdentities;
 use crate::network::{
     Link, LinkIndex, Node as NetworkNode, NodeIndex, NodeKind, Port, PortIndex, PortLinks,
     TransmissionSelection,
@@ -30,6 +31,8 @@ pub(crate) struct Topology<'a> {
     pub(crate) extras: Vec<Extra>,
     /// What its bridges filter, once streams are known.
     pub(crate) filters: psfp::resolve::Drafts,
+    /// By which functions its ports identify frames, once routes are known.
+    pub(crate) identities: Vec<PortIdentities>,
     node_index: HashMap<String, NodeIndex>,
     cable_index: HashMap<&'a str, u32>,
 }
@@ -73,6 +76,7 @@ pub(crate) fn assemble<'t, 'a>(
         rate_places: Vec::with_capacity(cables.len()),
         extras: Vec::new(),
         filters: psfp::resolve::Drafts::default(),
+        identities: Vec::new(),
         node_index: HashMap::with_capacity(drafts.list.len()),
         cable_index: HashMap::new(),
     };

@@ -16,10 +16,11 @@ use tautwire_core::frer::{Discarded, LatentErrorDetection, RecoveryCounters, Seq
 use tautwire_core::gates::GateTime;
 use tautwire_model::Network;
 use tautwire_model::frer::FrameReplication;
-use tautwire_model::network::{Hop, NodeIndex, Stream, StreamIndex, TimelineAction};
+use tautwire_model::network::{Hop, Layer, NodeIndex, Stream, StreamIndex, TimelineAction};
 use tautwire_observe::{Cell, Column, Shown, Table};
 use tautwire_units::Instant;
 
+use crate::identification;
 use crate::plan::{NONE, index};
 use crate::reception::{Arrived, AtReception};
 use crate::result::{DropReason, Observation};
@@ -205,7 +206,14 @@ impl StreamFunctions {
         let mut member_of: Vec<Option<u32>> = vec![None; stream.hops.len()];
         let ends = (0..stream.hops.len()).map(|hop| {
             let (node, port) = far_end(network, stream, hop);
+            let is_generating = node == replication.generation;
             let recovery = replication.recovered[hop];
+            // Its functions take the frames that are identified as its own.
+            let is_looked_at = is_generating || recovery.is_some();
+            let seen = identification::handle(network, number, &stream.hops[hop], Layer::Wire);
+            if is_looked_at && seen != Some(number) {
+                return End { generates: false, recovery: None, individual: None };
+            }
             let first = replication.merged[hop] as usize;
             if let Some(at) = recovery.map(|at| at as usize)
                 && let (Some(parameters), true) = (replication.recoveries[at].individual, first == hop)
@@ -213,7 +221,7 @@ impl StreamFunctions {
                 member_of[hop] = Some(index(recoveries[at].individual.len()));
                 recoveries[at].individual.push((port, SequenceRecovery::new(parameters)));
             }
-            End { generates: node == replication.generation, recovery, individual: member_of[first] }
+            End { generates: is_generating, recovery, individual: member_of[first] }
         });
         Self {
             stream: number,

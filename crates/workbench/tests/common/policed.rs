@@ -5,9 +5,11 @@
 
 use std::collections::BTreeMap;
 
+use tautwire_core::identification::{StreamIdentification, Tagged};
+use tautwire_model::frer::Encapsulation;
 use tautwire_model::psfp::{BridgeFilters, ColourMode, FilterChange, MeterConfig, StreamGateConfig};
 use tautwire_sim::{DropReason, Recorder, SimTime, Transmission};
-use tautwire_workbench::network::{NodeIndex, StreamIndex, TimelineAction, Traffic};
+use tautwire_workbench::network::{Hop, Identity, Layer, NodeIndex, StreamIndex, TimelineAction, Traffic};
 use tautwire_workbench::{Network, Options, simulate_with};
 
 /// A frame of a stream.
@@ -233,6 +235,81 @@ fn is_plain(network: &Network, filters: &BridgeFilters) -> bool {
     !changes && network.gptp.is_none()
 }
 
+fn recovers_there(network: &Network, stream: u32, node: NodeIndex) -> bool {
+    let replication = network.streams[stream as usize].replication.as_deref();
+    replication.is_some_and(|of| of.recoveries.iter().any(|recovery| recovery.node == node))
+}
+
+/// The stream of which the bridge behind a hop takes frames of a stream, by fields and not by octets; `recovers`: it has a recovery function.
+fn handle(network: &Network, number: StreamIndex, hop: &Hop, recovers: bool) -> Option<StreamIndex> {
+    let Some(list) = network.identities(network.far_end(hop).1, Layer::Relay) else { return Some(number) };
+    let stream = &network.streams[number.index()];
+    let written = hop.written.filter(|_| !recovers);
+    let destination = written.and_then(|written| written.destination).unwrap_or(stream.destination);
+    let vlan = hop.tagged.vlan.then(|| written.map_or(stream.vlan, |written| written.vlan));
+    let is_hidden = hop.tagged.sequence && !recovers;
+    let tag = stream.replication.as_deref().map(|of| of.encapsulation).filter(|_| is_hidden);
+    let tag = match tag {
+        Some(Encapsulation::RTag) => Some([0xf1, 0xc1]),
+        Some(Encapsulation::Hsr) => Some([0x89, 0x2f]),
+        Some(Encapsulation::Prp) | None => None,
+    };
+    let udp = stream.udp.filter(|_| tag.is_none());
+    let ether_type = tag.unwrap_or(if udp.is_some() { [8, 0] } else { [0x88, 0xb5] });
+    // Those octets from the EtherType on at which drawn masks look.
+    let octet = |place: usize| match (place, udp) {
+        (0 | 1, _) => ether_type[place],
+        (3, Some(udp)) => udp.dscp * 4,
+        (24 | 25, Some(udp)) => udp.destination_port.to_be_bytes()[place - 24],
+        _ => 0,
+    };
+    let of_tag = |tagged: Tagged, wanted: Option<_>| {
+        let is_kind = match tagged {
+            Tagged::All => true,
+            Tagged::Tagged => vlan.is_some(),
+            Tagged::Priority => vlan.is_none(),
+        };
+        is_kind && wanted.is_none_or(|wanted| vlan == Some(wanted))
+    };
+    let is_left = |address: [u8; 6], (mask, left): ([u8; 6], [u8; 6])| {
+        (0..6).all(|place| address[place] & mask[place] == left[place])
+    };
+    let matches = |function: &StreamIdentification| match function {
+        StreamIdentification::Null { destination: own, tagged, vlan } => {
+            destination == *own && of_tag(*tagged, *vlan)
+        }
+        StreamIdentification::Source { source, tagged, vlan } => {
+            stream.source == *source && of_tag(*tagged, *vlan)
+        }
+        StreamIdentification::Ip {
+            destination: own,
+            vlan,
+            ip_source,
+            ip_destination,
+            dscp,
+            protocol,
+            source_port,
+            destination_port,
+        } => udp.is_some_and(|udp| {
+            own.is_none_or(|own| own == destination)
+                && of_tag(Tagged::All, *vlan)
+                && ip_source.is_none_or(|(own, _)| own == udp.source)
+                && ip_destination.is_none_or(|(own, _)| own == udp.destination)
+                && dscp.is_none_or(|own| own == udp.dscp)
+                && protocol.is_none_or(|own| own == 17)
+                && source_port.is_none_or(|own| own == udp.source_port)
+                && destination_port.is_none_or(|own| own == udp.destination_port)
+        }),
+        StreamIdentification::MaskAndMatch { destination: own, source, data } => {
+            is_left(destination.0, *own)
+                && is_left(stream.source.0, *source)
+                && data.iter().enumerate().all(|(place, (mask, left))| octet(place) & mask == *left)
+        }
+    };
+    let is_of = |row: &&Identity| row.function.as_ref().map_or(row.stream == number, matches);
+    list.iter().find(is_of).map(|row| row.stream)
+}
+
 /// What filters did otherwise than they should, each a sentence; how many frames were judged.
 pub(crate) fn misjudged(network: &Network) -> (Vec<String>, usize) {
     let mut seen = Seen::default();
@@ -273,17 +350,19 @@ pub(crate) fn misjudged(network: &Network) -> (Vec<String>, usize) {
             continue;
         };
         // A node with a recovery function puts the priority of the stream back, before anything else.
-        let recovers = stream.replication.as_deref().is_some_and(|replication| {
-            hop.written.is_some() && replication.recoveries.iter().any(|recovery| recovery.node == to.node)
-        });
+        let recovers = hop.written.is_some() && recovers_there(network, one.stream, to.node);
         let priority = match (recovers, hop.tagged.vlan) {
             (true, _) => stream.priority,
             (false, true) => hop.priority,
             (false, false) => to.default_priority,
         };
+        let handle =
+            handle(network, StreamIndex(one.stream), hop, recovers_there(network, one.stream, to.node));
         let is_of = |filter: &tautwire_model::psfp::StreamFilter| {
-            let takes =
-                filter.streams.as_ref().is_none_or(|streams| streams.contains(&StreamIndex(one.stream)));
+            let takes = filter
+                .streams
+                .as_ref()
+                .is_none_or(|streams| handle.is_some_and(|handle| streams.contains(&handle)));
             takes && filter.priority.is_none_or(|own| own == priority)
         };
         let Some(filter) = bridge.filters.filters.iter().position(is_of) else { continue };

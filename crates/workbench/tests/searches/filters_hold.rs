@@ -6,6 +6,7 @@
 use tautwire_analysis::{PlantedFault, bounds_with_fault};
 use tautwire_core::fault;
 use tautwire_generate::{cases, random_stream_filters, seeds};
+use tautwire_workbench::network::Identified;
 use tautwire_workbench::{Network, bounds};
 
 use crate::common::{bounded, contradictions, described, misjudged, run, untold_losses};
@@ -55,6 +56,36 @@ fn faults_in_bounds_of_filters_are_found() {
         let shows = |seed: &u64| !wrong(&described(&random_stream_filters(*seed)), Some(planted)).is_empty();
         assert!((0..cases(4_000)).any(|seed| shows(&seed)), "{planted:?}");
     }
+}
+
+/// Frames that match the identification of another stream are those of that stream for filters, in runs as in bounds.
+#[test]
+fn faults_of_identification_are_found() {
+    for planted in fault::PlantedFault::OF_IDENTIFICATION {
+        let found = (0..cases(2_000)).find(|seed| {
+            let network = described(&random_stream_filters(*seed));
+            fault::plant(Some(planted));
+            let (found, _) = misjudged(&network);
+            fault::plant(None);
+            !found.is_empty()
+        });
+        assert!(found.is_some(), "{planted:?}");
+    }
+}
+
+/// As many networks as matter have frames that filters take for those of another stream, or of none.
+#[test]
+fn streams_are_taken_for_others() {
+    let (mut others, mut none) = (0, 0);
+    for seed in 0..200 {
+        let network = described(&random_stream_filters(seed));
+        let hops = network.streams.iter().flat_map(|stream| &stream.hops);
+        for hop in hops {
+            others += usize::from(matches!(hop.identified, Identified::Other(_)));
+            none += usize::from(hop.identified == Identified::Nothing);
+        }
+    }
+    assert!(others > 40 && none > 10, "{others} taken for others, {none} for none");
 }
 
 #[test]

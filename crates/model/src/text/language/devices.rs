@@ -130,7 +130,7 @@ pub(crate) static ATS: Shape = Shape {
         key(
             "stream-identification",
             Kind::List(0, 4, &Kind::Word(FUNCTIONS)),
-            "Functions by which the bridge identifies the scheduler of a frame (802.1CB); for a stream without `identification`, the first of them that identifies it. Empty: every stream is identified, and may state any function.",
+            "Functions by which the bridge identifies the stream of a frame (802.1CB), for its schedulers, stream filters and copies; for a stream without `identification`, the first of them that identifies it. Empty: every stream is identified, and may state any function.",
         ),
         key(
             "arrival-recognition-delay-max",

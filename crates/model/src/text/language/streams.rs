@@ -66,8 +66,11 @@ pub(crate) static STREAM: Shape = Shape {
         ),
         key(
             "identification",
-            Kind::Tagged(IDENTIFICATION),
-            "How bridges find its ATS scheduler (802.1CB stream identification); by default as their device model says.",
+            Kind::OneOf(&[
+                Kind::Tagged(IDENTIFICATION),
+                Kind::List(1, 4, &Kind::Tagged(IDENTIFICATION)),
+            ]),
+            "How nodes identify its frames (802.1CB stream identification), for ATS schedulers, stream filters and copies: by a function, or by the first of several that a node has and that all frames match there; by default as their device model says.",
         ),
         key("udp", Kind::Object(&UDP), "IPv4 and UDP addresses; the headers are part of the payload."),
         key(
@@ -144,6 +147,7 @@ pub(super) static UDP: Shape = Shape {
         must("destination", Kind::Ipv4Address, "Destination address."),
         must("source-port", Kind::Integer(0, 65_535), "Source port."),
         must("destination-port", Kind::Integer(0, 65_535), "Destination port."),
+        key("dscp", Kind::Integer(0, 63), "Differentiated services code point (RFC 2474).").or("0"),
     ]],
 };
 
@@ -176,19 +180,19 @@ const VLAN: Key = key(
 
 pub(super) static NULL_STREAM: Shape = Shape {
     name: "null stream identification",
-    about: "By destination address and VLAN (802.1CB 6.4). Streams with the same two share a scheduler.",
+    about: "By destination address and VLAN (802.1CB 6.4). Streams with the same two are taken for one.",
     keys: &[&[TAGGED, VLAN]],
 };
 
 pub(super) static SMAC_VLAN: Shape = Shape {
     name: "source MAC and VLAN stream identification",
-    about: "By source address and VLAN (802.1CB 6.5). Streams of a talker's port in one VLAN share a scheduler.",
+    about: "By source address and VLAN (802.1CB 6.5). Streams of a talker's port in one VLAN are taken for one.",
     keys: &[&[TAGGED, VLAN]],
 };
 
 pub(super) static IP_STREAM: Shape = Shape {
     name: "IP stream identification",
-    about: "By fields of the IPv4 and UDP headers (802.1CB 6.7), of a stream with `udp`.",
+    about: "By fields of the IPv4 and UDP headers (802.1CB 6.7), of a stream with `udp`. An R-TAG or HSR tag hides them.",
     keys: &[&[
         key(
             "fields",
@@ -214,7 +218,7 @@ pub(super) static IP_STREAM: Shape = Shape {
 
 pub(super) static MASK_AND_MATCH: Shape = Shape {
     name: "mask-and-match stream identification",
-    about: "By masked octets of the addresses and of the data after them (802.1CBdb 6.8). Octets without a mask are not matched; by default the values to match are the stream's own.",
+    about: "By masked octets of the addresses and of the data after them and the VLAN tag (802.1CBdb 6.8), sequence tags included. Octets without a mask are not matched; by default the values to match are the stream's own.",
     keys: &[&[
         key("destination-mac-mask", Kind::MacAddress, "Mask of the destination address.")
             .or("00:00:00:00:00:00"),
