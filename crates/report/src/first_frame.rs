@@ -7,16 +7,48 @@
 use tautwire_model::network::{Network, Stream, StreamIndex, TimelineAction, Traffic};
 use tautwire_units::Duration;
 
+/// How far a clock of the network may be ahead.
+#[derive(Clone, Copy)]
+pub(crate) struct Ahead {
+    /// The greatest tolerance.
+    ppb: u128,
+    /// The greatest step of readings.
+    step: Duration,
+}
+
+impl Ahead {
+    /// Of all clocks.
+    pub(crate) fn of(network: &Network) -> Self {
+        let clocks = || network.nodes.iter().map(|node| &node.clock);
+        Self {
+            ppb: clocks().map(|clock| u128::from(clock.tolerance_ppb)).max().unwrap_or(0),
+            step: clocks().map(|clock| clock.step()).max().unwrap_or_default(),
+        }
+    }
+
+    /// The least true time in which a clock counts a time.
+    fn elapsed(self, counted: Duration) -> Duration {
+        let gained = (u128::from(counted.as_ps()) * self.ppb).div_ceil(1_000_000_000);
+        let gained = Duration::from_ps(u64::try_from(gained).unwrap_or(u64::MAX));
+        counted.saturating_sub(gained).saturating_sub(self.step)
+    }
+}
+
 /// The earliest time of a frame of a stream for a listener, true time since the start; none if nothing starts the stream.
-pub(crate) fn earliest(network: &Network, number: StreamIndex, listener: usize) -> Option<Duration> {
+pub(crate) fn earliest(
+    network: &Network,
+    ahead: Ahead,
+    number: StreamIndex,
+    listener: usize,
+) -> Option<Duration> {
     let stream = &network.streams[number.index()];
     let begins = begins(network, number, listener);
     let first = begins.iter().copied().min()?;
     if let Traffic::Response { to, turn_around } = stream.traffic {
         let asked = &network.streams[to.index()];
         let place = asked.listeners.iter().position(|node| *node == stream.talker)?;
-        let request = earliest(network, to, place)?;
-        return Some(first.max(request.saturating_add(elapsed(network, turn_around))));
+        let request = earliest(network, ahead, to, place)?;
+        return Some(first.max(request.saturating_add(ahead.elapsed(turn_around))));
     }
     let changes: Vec<(Duration, &Traffic)> = network
         .events
@@ -35,7 +67,7 @@ pub(crate) fn earliest(network: &Network, number: StreamIndex, listener: usize) 
     let started = begins.iter().map(|at| (*at, in_force(*at)));
     let changed = changes.iter().copied().filter(|(at, _)| *at >= first);
     let frames = started.chain(changed);
-    frames.filter_map(|(at, traffic)| Some(at.saturating_add(offset(network, number, traffic)?))).min()
+    frames.filter_map(|(at, traffic)| Some(at.saturating_add(offset(network, ahead, number, traffic)?))).min()
 }
 
 /// When the traffic of a stream may begin for a listener, true time since the start.
@@ -57,7 +89,7 @@ fn begins(network: &Network, number: StreamIndex, listener: usize) -> Vec<Durati
 }
 
 /// The least time from the start of traffic to its first frame; none if it has no frame.
-fn offset(network: &Network, number: StreamIndex, traffic: &Traffic) -> Option<Duration> {
+fn offset(network: &Network, ahead: Ahead, number: StreamIndex, traffic: &Traffic) -> Option<Duration> {
     let stated = match traffic {
         Traffic::Periodic { offset, .. }
         | Traffic::ConstantRate { offset, .. }
@@ -73,21 +105,11 @@ fn offset(network: &Network, number: StreamIndex, traffic: &Traffic) -> Option<D
         | Traffic::Protocol => Duration::ZERO,
     };
     let stream = &network.streams[number.index()];
-    Some(if is_corrected(network, stream) { Duration::ZERO } else { elapsed(network, stated) })
+    Some(if is_corrected(network, stream) { Duration::ZERO } else { ahead.elapsed(stated) })
 }
 
 /// Whether the application sees a clock that is corrected, which may pass over an offset.
 fn is_corrected(network: &Network, stream: &Stream) -> bool {
     network.gptp.as_ref().is_some_and(|gptp| gptp.servo.is_some())
         || stream.time_triggered.is_some() && network.as6802.is_some()
-}
-
-/// The least true time in which a clock of the network counts a time.
-fn elapsed(network: &Network, counted: Duration) -> Duration {
-    let clocks = || network.nodes.iter().map(|node| &node.clock);
-    let fastest = clocks().map(|clock| u128::from(clock.tolerance_ppb)).max().unwrap_or(0);
-    let gained = (u128::from(counted.as_ps()) * fastest).div_ceil(1_000_000_000);
-    let step = clocks().map(|clock| clock.step()).max().unwrap_or_default();
-    let gained = Duration::from_ps(u64::try_from(gained).unwrap_or(u64::MAX));
-    counted.saturating_sub(gained).saturating_sub(step)
 }

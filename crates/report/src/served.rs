@@ -15,7 +15,7 @@ use tautwire_sim::{Observation, RequestOutcome, RungEvent};
 use tautwire_units::Duration;
 
 use crate::cause::{Cause, Causes};
-use crate::first_frame;
+use crate::first_frame::{self, Ahead};
 use crate::listener_frames::discarded;
 use crate::summary::Summary;
 use crate::table::described;
@@ -69,6 +69,7 @@ impl NotServed {
 /// is granted is another matter.
 pub(crate) fn never_sent(
     network: &Network,
+    ahead: Ahead,
     end: Duration,
     number: StreamIndex,
     listener: usize,
@@ -77,7 +78,7 @@ pub(crate) fn never_sent(
     if stream.traffic.is_control() || stream.deadline.is_none() {
         return None;
     }
-    match first_frame::earliest(network, number, listener) {
+    match first_frame::earliest(network, ahead, number, listener) {
         None => Some(NotServed::NeverStarted),
         Some(first) if first > end => Some(NotServed::SentLater),
         Some(_) => None,
@@ -87,6 +88,7 @@ pub(crate) fn never_sent(
 /// Why a listener was not served, if it was not.
 pub(crate) fn not_served(
     network: &Network,
+    ahead: Ahead,
     observation: &Observation,
     (stream, listener): (StreamIndex, usize),
     causes: Causes,
@@ -105,7 +107,7 @@ pub(crate) fn not_served(
         return None;
     }
     if observed.created == 0 {
-        let never = never_sent(network, observation.end, stream, listener).is_some();
+        let never = never_sent(network, ahead, observation.end, stream, listener).is_some();
         return (never || !is_ended(network, observation, stream, listener)).then_some(NotServed::NeverSent);
     }
     // All frames that did not come were lost to failures, or the listener ended its request.

@@ -15,6 +15,7 @@ use tautwire_units::Duration;
 
 use crate::cause::Causes;
 use crate::contradiction::{self, Contradiction};
+use crate::first_frame::Ahead;
 use crate::listener_frames;
 use crate::proviso::{self, Proviso};
 use crate::served::{NotServed, never_sent, not_served};
@@ -184,10 +185,12 @@ pub fn judge(network: &Network, bounds: Option<&Bounds>, observation: Option<&Ob
     let losses = bounds.map(|bounds| tautwire_analysis::losses(network, bounds));
     let stated = tautwire_analysis::stated_failures(network);
     let causes = Causes::of_run(network, observation);
+    let ahead = Ahead::of(network);
     let streams: Vec<_> = (0..network.streams.len())
         .map(|index| {
             let twice = twice.as_ref().map(|twice| &twice[index][..]);
-            let known = Known { bounds, twice, losses: losses.as_ref(), stated: &stated[index], causes };
+            let known =
+                Known { bounds, twice, losses: losses.as_ref(), stated: &stated[index], causes, ahead };
             judge_stream(network, index, &known, observation, &contradictions)
         })
         .collect();
@@ -205,6 +208,7 @@ struct Known<'a> {
     /// Per listener.
     stated: &'a [Vec<StatedFailure>],
     causes: Causes,
+    ahead: Ahead,
 }
 
 fn judge_stream(
@@ -225,8 +229,9 @@ fn judge_stream(
             let limits = known.losses.map_or(&[][..], |losses| losses.at(index_of_stream, listener));
             let stated = &known.stated[listener];
             let causes = known.causes.at(stated, limits);
+            let number = (index_of_stream, listener);
             let not_served =
-                observation.and_then(|seen| not_served(network, seen, (index_of_stream, listener), causes));
+                observation.and_then(|seen| not_served(network, known.ahead, seen, number, causes));
             let mut verification =
                 judge_listener(stream, listener, observed, (contradicted, causes), not_served);
             if is_faulty && !contradicted {
@@ -247,7 +252,8 @@ fn judge_stream(
             // The observation of a run shows whether it was requested at all.
             if observation.is_none() {
                 let refused = not_granted.then_some(NotServed::Refused(None));
-                let never = || never_sent(network, network.run.duration, index_of_stream, listener);
+                let never =
+                    || never_sent(network, known.ahead, network.run.duration, index_of_stream, listener);
                 verification.not_served = refused.or_else(never);
                 if verification.not_served.is_some() {
                     verification.verdict = Verdict::Refused;
