@@ -1,4 +1,4 @@
-//! gPTP of a bridge on its interfaces: the machine of `core` between sockets that the kernel stamps (IEEE Std 802.1AS-2020).
+//! gPTP of a node on its interfaces: the machine of `core` between sockets that the kernel stamps (IEEE Std 802.1AS-2020).
 //!
 //! The node's clock is a reading of this machine's with the described drift and offset; nothing ever sets the machine's own. Stamps are those
 //! of the kernel, by software. Messages do not pass the queues of the ports.
@@ -9,11 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use tautwire_core::control::{Event, Machine, Output};
+use tautwire_core::gptp::peer_delay::reading_ps;
 use tautwire_core::gptp::{GptpNode, PortRole};
 use tautwire_linux::{Clock, FramePort as _, PacketSocket, Waiter};
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex};
-use tautwire_units::Instant;
+use tautwire_observe::SignedMoments;
+use tautwire_sim::ClockObservation;
+use tautwire_units::{Duration, Instant};
 use tautwire_wire::gptp::{GPTP_ADDRESS, PTP_ETHER_TYPE};
 use tautwire_wire::{EthernetHeader, MacAddress};
 
@@ -68,22 +71,87 @@ pub(crate) struct PrecisionTime<'n> {
 impl<'n> PrecisionTime<'n> {
     /// On the interfaces of its ports; none if the network has no gPTP.
     pub(crate) fn open(network: &'n Network, node: NodeIndex) -> io::Result<Option<Self>> {
+        let interface = |port: PortIndex| network.ports[port.index()].interface.clone().unwrap_or_default();
+        Self::open_on(network, node, interface)
+    }
+
+    /// The same on interfaces of these names.
+    pub(crate) fn open_on(
+        network: &'n Network,
+        node: NodeIndex,
+        interface: impl Fn(PortIndex) -> String,
+    ) -> io::Result<Option<Self>> {
         if network.gptp.is_none() {
             return Ok(None);
         }
         let port = |port: PortIndex| {
-            let described = &network.ports[port.index()];
-            let interface = described.interface.as_deref().unwrap_or_default();
-            let socket = PacketSocket::stamped(interface, PTP_ETHER_TYPE.0)?;
-            Ok(Port { socket, address: described.address, unstamped: VecDeque::new() })
+            let address = network.ports[port.index()].address;
+            let socket = PacketSocket::stamped(&interface(port), PTP_ETHER_TYPE.0)?;
+            Ok(Port { socket, address, unstamped: VecDeque::new() })
         };
         let ports = network.gptp_ports(node).into_iter().map(port).collect::<io::Result<Vec<_>>>()?;
         Ok(Some(Self { network, node, ports }))
     }
 
     /// Runs until it is stopped; its state is in `given` from time to time.
-    pub(crate) fn run(mut self, stop: &AtomicBool, given: &Mutex<TimeStatus>) -> io::Result<()> {
-        let (clock, oscillator) = (Clock::starting_in(0), Oscillator::new(self.network, self.node));
+    pub(crate) fn run(self, stop: &AtomicBool, given: &Mutex<TimeStatus>) -> io::Result<()> {
+        let ports = self.ports.len();
+        let (machine, now) = self.go_on(Clock::starting_in(0), stop, |machine, _, now| {
+            if let Ok(mut room) = given.try_lock() {
+                *room = status(machine, now, ports);
+            }
+        })?;
+        *given.lock().unwrap_or_else(PoisonError::into_inner) = status(&machine, now, ports);
+        Ok(())
+    }
+
+    /// Runs by a clock that all nodes have until it is stopped: how far its time is off from that of its grandmaster, in samples as in a
+    /// simulated run.
+    pub(crate) fn observe(self, clock: Clock, stop: &AtomicBool) -> io::Result<ClockObservation> {
+        let (network, node, ports) = (self.network, self.node, self.ports.len());
+        let every = network.gptp.as_ref().map_or(1, |gptp| gptp.sample_interval.as_ps() / 1000).max(1);
+        let mut next = network.run.warm_up.as_ps().div_ceil(1000).max(every);
+        let end = network.run.duration.as_ps() / 1000;
+        let mut seen = ClockObservation {
+            node,
+            grandmaster: None,
+            capable_ports: 0,
+            offset: SignedMoments::default(),
+            without: 0,
+            synchronised_at: None,
+            corrected: None,
+        };
+        let (machine, _) = self.go_on(clock, stop, |machine, at, now| {
+            let time = machine.grandmaster_time(now);
+            if time.is_some() {
+                seen.synchronised_at.get_or_insert(Duration::from_ns(at));
+            }
+            if at < next || at > end {
+                return;
+            }
+            next = at + every;
+            match time.zip(grandmaster(network, machine)) {
+                Some((time, master)) => {
+                    let true_time = reading_ps(Oscillator::new(network, master).reading(at));
+                    seen.offset.add(i64::try_from(time - true_time).unwrap_or(i64::MAX));
+                }
+                None => seen.without += 1,
+            }
+        })?;
+        let capable = (0..ports).filter(|port| machine.peer_delay(*port).is_capable()).count();
+        seen.grandmaster = grandmaster(network, &machine);
+        seen.capable_ports = u32::try_from(capable).unwrap_or(u32::MAX);
+        Ok(seen)
+    }
+
+    /// Runs until it is stopped; `seen` gets the machine, the reading of `clock` and that of the node's own. The last of both are given.
+    fn go_on(
+        mut self,
+        clock: Clock,
+        stop: &AtomicBool,
+        mut seen: impl FnMut(&GptpNode, u64, Instant),
+    ) -> io::Result<(GptpNode, Instant)> {
+        let oscillator = Oscillator::new(self.network, self.node);
         let mut machine = GptpNode::new(self.network.gptp_node(self.node), oscillator.reading(clock.now()));
         let mut waiter = Waiter::new(self.ports.iter().map(|port| port.socket.descriptor()));
         let mut buffer = vec![0; 2048];
@@ -91,22 +159,20 @@ impl<'n> PrecisionTime<'n> {
             for number in 0..self.ports.len() {
                 self.take(number, &mut machine, (clock, oscillator), &mut buffer)?;
             }
-            let now = oscillator.reading(clock.now());
+            let at = clock.now();
+            let now = oscillator.reading(at);
             if GptpNode::deadline(&machine) <= now {
                 machine.handle(now, Event::Due);
             }
             while let Some(output) = Machine::poll(&mut machine) {
                 self.send(output)?;
             }
-            if let Ok(mut room) = given.try_lock() {
-                *room = status(&machine, now, self.ports.len());
-            }
+            seen(&machine, at, now);
             let wait = oscillator.wait(oscillator.reading(clock.now()), GptpNode::deadline(&machine));
             waiter.wait(clock, clock.now() + wait.min(LOOK))?;
         }
         let now = oscillator.reading(clock.now());
-        *given.lock().unwrap_or_else(PoisonError::into_inner) = status(&machine, now, self.ports.len());
-        Ok(())
+        Ok((machine, now))
     }
 
     /// Stamps and messages of a port.
@@ -173,6 +239,12 @@ impl<'n> PrecisionTime<'n> {
             Err(error) => Err(error),
         }
     }
+}
+
+/// The node whose clock a machine follows.
+fn grandmaster(network: &Network, machine: &GptpNode) -> Option<NodeIndex> {
+    let identity = machine.grandmaster()?.identity;
+    (0..network.nodes.len()).map(NodeIndex::at).find(|node| network.gptp_identity(*node) == identity)
 }
 
 fn status(machine: &GptpNode, now: Instant, ports: usize) -> TimeStatus {

@@ -10,6 +10,7 @@ use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex, frame_length};
 use tautwire_sim::{Creations, DropReason, Frame, Observation, PortObservation, Wish};
 use tautwire_units::{BitRate, Bytes, Duration, Instant};
+use tautwire_wire::gptp::PTP_ETHER_TYPE;
 use tautwire_wire::{EtherType, EthernetHeader, LiveMessage};
 
 use crate::control::{Control, PlugIns, typed, with_type};
@@ -110,6 +111,11 @@ impl<'n> Node<'n> {
         if let Some(at) = next.filter(|at| *at <= self.end) {
             self.plane.put_behind(at, Event::Creation(source.start), stream);
         }
+    }
+
+    /// Whether a frame that comes is of gPTP, which reads it by itself and counts it nowhere.
+    pub(crate) fn is_of_time(&self, octets: &[u8]) -> bool {
+        self.network.gptp.is_some() && octets.get(12..14) == Some(&PTP_ETHER_TYPE.0.to_be_bytes())
     }
 
     /// A frame has come to a port at `stamp`.

@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tautwire_linux::{Clock, End, Namespace, PacketSocket, Priority, add_pair, settle_offloads};
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
-use tautwire_sim::{DropReason, Observation, PortObservation};
+use tautwire_sim::{ClockObservation, DropReason, Observation, PortObservation};
 use tautwire_wire::EthernetHeader;
 
 use crate::control::PlugIns;
 use crate::counters::Counters;
 use crate::floor::{self, Floor, Spread};
+use crate::gptp::PrecisionTime;
 use crate::message::PROBE;
 use crate::node::Node;
 use crate::plan::Plan;
@@ -86,7 +88,7 @@ pub struct LiveRun {
 /// # Errors
 /// If the description asks for what a live run does not have, the machine allows no namespaces, or a system call fails.
 pub fn run(network: &Network, settings: Settings, plug_ins: PlugIns) -> Result<LiveRun, Cannot> {
-    let refusals = support::refusals_but(network, false, Some(plug_ins));
+    let refusals = support::refusals_but(network, true, Some(plug_ins));
     if !refusals.is_empty() {
         return Err(Cannot::Refused(refusals));
     }
@@ -120,8 +122,12 @@ pub fn run(network: &Network, settings: Settings, plug_ins: PlugIns) -> Result<L
     floor.threads = settings.threads.unwrap_or(cores).clamp(1, stations.len().max(1));
     let mut groups = shared_out(stations, floor.threads);
     floor.threads = groups.len();
-    floor.priority = go(network, settings, &mut groups)?;
-    collect(network, groups, floor).map_err(Cannot::from)
+    let times = precision_times(network, &namespaces)?;
+    let (priority, clocks) = go(network, settings, &mut groups, times)?;
+    floor.priority = priority;
+    let mut run = collect(network, groups, floor)?;
+    run.observation.clocks = clocks;
+    Ok(run)
 }
 
 /// The name of a port's interface in its node's namespace.
@@ -213,13 +219,38 @@ fn shared_out(mut stations: Vec<Station<'_>>, threads: usize) -> Vec<Vec<Station
     groups
 }
 
-/// Runs the threads to their end.
-fn go(network: &Network, settings: Settings, groups: &mut [Vec<Station<'_>>]) -> io::Result<Priority> {
+/// gPTP of each node, if the network has it.
+fn precision_times<'n>(network: &'n Network, namespaces: &[Namespace]) -> io::Result<Vec<PrecisionTime<'n>>> {
+    let mut times = Vec::new();
+    for (number, namespace) in namespaces.iter().enumerate() {
+        let own = |port: PortIndex| interface(network, port);
+        times.extend(namespace.inside(|| PrecisionTime::open_on(network, NodeIndex::at(number), own))?);
+    }
+    Ok(times)
+}
+
+/// Runs the threads to their end; gives their priority, and what gPTP observed at each node.
+fn go(
+    network: &Network,
+    settings: Settings,
+    groups: &mut [Vec<Station<'_>>],
+    times: Vec<PrecisionTime<'_>>,
+) -> io::Result<(Priority, Vec<ClockObservation>)> {
+    let is_over = AtomicBool::new(false);
     let shared = Shared::default();
     let threads = groups.len();
     let clock = Clock::starting_in(AHEAD);
     let end = network.run.duration.as_ps().div_ceil(1000);
     std::thread::scope(|scope| {
+        let is_over = &is_over;
+        let keeping: Vec<_> = times
+            .into_iter()
+            .map(|time| {
+                std::thread::Builder::new()
+                    .name("gptp".to_owned())
+                    .spawn_scoped(scope, move || time.observe(clock, is_over))
+            })
+            .collect();
         let started: Vec<_> = groups
             .iter_mut()
             .enumerate()
@@ -231,13 +262,20 @@ fn go(network: &Network, settings: Settings, groups: &mut [Vec<Station<'_>>]) ->
                     .spawn_scoped(scope, move || work(stations, turn, shared))
             })
             .collect();
-        let mut priority = Priority::RealTime;
+        let panicked = || io::Error::other("a thread of the run panicked");
+        let mut ended = Vec::new();
         for thread in started {
-            let ended =
-                thread?.join().unwrap_or_else(|_| Err(io::Error::other("a thread of the run panicked")));
-            priority = priority.min(ended?);
+            ended.push(thread.and_then(|thread| thread.join().unwrap_or_else(|_| Err(panicked()))));
         }
-        Ok(priority)
+        // Those of gPTP end with the others, however these ended.
+        is_over.store(true, Ordering::Relaxed);
+        let kept = keeping
+            .into_iter()
+            .map(|thread| thread?.join().unwrap_or_else(|_| Err(panicked())))
+            .collect::<io::Result<Vec<_>>>();
+        let priority =
+            ended.into_iter().try_fold(Priority::RealTime, |least, one| one.map(|own| least.min(own)));
+        Ok((priority?, kept?))
     })
 }
 

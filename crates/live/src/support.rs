@@ -105,6 +105,10 @@ pub fn differences(network: &Network) -> Vec<String> {
         "all nodes read the clock of this machine: described offsets and drifts are left out",
     );
     state(
+        network.gptp.is_some(),
+        "gPTP measures alone, by clocks of its own that have the described drifts and offsets: talkers, gates and time stamps follow none",
+    );
+    state(
         clocks().any(|clock| !clock.step().is_zero()),
         "clocks have no steps: the described `granularity` is left out",
     );

@@ -210,11 +210,13 @@ fn receive(
             Err(error) => return Err(error),
         };
         let stamp = received.stamp.map_or_else(|| clock.now(), |stamp| clock.of_stamp(stamp));
-        node.receive(instant(stamp), port, received.octets);
         if let Some(capture) = &mut capture {
             capture.take(stamp, port, received.octets);
         }
-        taken += 1;
+        if !node.is_of_time(received.octets) {
+            node.receive(instant(stamp), port, received.octets);
+            taken += 1;
+        }
     }
     Ok(taken)
 }

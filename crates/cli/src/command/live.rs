@@ -8,7 +8,7 @@ use tautwire_live::{Cannot, LiveRun, Settings, Spread};
 use tautwire_workbench::live::{LiveSummary, MachineSummary, SpreadSummary};
 use tautwire_workbench::table::TableOptions;
 use tautwire_workbench::{
-    Duration, Network, Options, PcapngWriter, RunFolder, RunFolderWriter, Scenario, in_runs,
+    Duration, Network, Options, PcapngWriter, RunFolder, RunFolderWriter, Scenario, gptp, in_runs,
     mechanism_tables, srp,
 };
 
@@ -107,6 +107,7 @@ pub(super) fn conclude(
     let shown = [
         srp::reservation::table(&kept.summary),
         srp::vlan_registration::table(&kept.summary, options),
+        gptp::table(&kept.summary),
         mechanism_tables::tables(&kept.summary, options),
     ];
     let shown: Vec<_> = shown.into_iter().filter(|table| !table.is_empty()).collect();
