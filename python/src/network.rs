@@ -11,7 +11,8 @@ use tautwire_model::network::{
 };
 use tautwire_model::{Loaded, Severity};
 use tautwire_workbench::{
-    GateOptions, PROFILES, Profile, ProfileCheck, Scheduled, ScheduledGates, with_dispatch_points,
+    GateOptions, PROFILES, Profile, ProfileCheck, Scheduled, ScheduledChange, ScheduledGates,
+    with_dispatch_points,
 };
 
 /// A network without faults.
@@ -138,11 +139,25 @@ impl CoreNetwork {
 
     /// Offsets and gates of time-aware streams, or dispatch points of the time-triggered links: JSON, and the description with
     /// them if it can be written.
-    #[pyo3(signature = (*, keep, precision))]
-    fn schedule(&self, py: Python<'_>, keep: bool, precision: &str) -> PyResult<(String, Option<String>)> {
+    #[pyo3(signature = (*, keep, precision, at))]
+    fn schedule(
+        &self,
+        py: Python<'_>,
+        keep: bool,
+        precision: &str,
+        at: Option<&str>,
+    ) -> PyResult<(String, Option<String>)> {
         let precision =
             precision.parse().map_err(|_| PyValueError::new_err(format!("`{precision}` is no time")))?;
         let options = GateOptions { precision, keep };
+        if let Some(at) = at {
+            let at = at.parse().map_err(|_| PyValueError::new_err(format!("`{at}` is no time")))?;
+            let found = py.detach(|| ScheduledChange::find("schedule", &self.text, &options, at));
+            let found = found.ok_or_else(|| PyValueError::new_err("no stream to add"))?;
+            let found = found.map_err(|reasons| PyValueError::new_err(reasons.join("; ")))?;
+            let text = found.holds().then(|| found.text.clone());
+            return Ok((found.to_json().to_string(), text));
+        }
         if let Some(found) = py.detach(|| ScheduledGates::find(&self.network, &options)) {
             let found = found.map_err(|reasons| PyValueError::new_err(reasons.join("; ")))?;
             return Ok((found.to_json().to_string(), found.written("schedule", &self.text)));

@@ -373,7 +373,9 @@ class Network(Description):
         """The ATS scheduler instances of all bridges, with the streams that each holds."""
         return self.core().schedulers()
 
-    def schedule(self, *, keep: bool = False, precision: str = "0 s") -> tuple[dict[str, Any], Network | None]:
+    def schedule(
+        self, *, keep: bool = False, precision: str = "0 s", at: str | None = None
+    ) -> tuple[dict[str, Any], Network | None]:
         """Offsets and gates of all time-aware streams, or dispatch points of all time-triggered virtual links.
 
         Parameters
@@ -382,6 +384,9 @@ class Network(Description):
             Whether offsets that time-aware streams state, and their windows, stay as they are.
         precision
             Greatest difference of two clocks for which windows of gates leave time.
+        at
+            When a run sets new lists for the streams without an offset, which are added to those that have one. The
+            schedule has the ``change`` with its instants, and whether it is ``safe``; if not, no network comes with it.
 
         Returns
         -------
@@ -412,7 +417,7 @@ class Network(Description):
         True
         """
         try:
-            found, text = self.core().schedule(keep=keep, precision=precision)
+            found, text = self.core().schedule(keep=keep, precision=precision, at=at)
         except ValueError as error:
             raise UnknownNameError(str(error), code="schedule::none") from error
         return json.loads(found), None if text is None else load_text(text, self.name)

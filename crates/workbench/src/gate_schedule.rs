@@ -59,11 +59,22 @@ impl ScheduledGates {
     /// # Errors
     /// Why the network can have no such schedule, each a sentence.
     pub fn find(network: &Network, options: &GateOptions) -> Option<Result<Self, Vec<String>>> {
-        Some(schedule_gates(network, options)?.map(|found| Self::of(&found)))
+        Some(schedule_gates(network, options)?.map(|found| Self::of(&found, &found.network)))
     }
 
-    fn of(found: &GateSchedule) -> Self {
-        let network = &found.network;
+    /// With the proof by a network that comes to the found lists in its run: a stream that may lose frames is not proven.
+    pub(crate) fn over(found: &GateSchedule, network: &Network) -> Self {
+        let mut made = Self::of(found, network);
+        let lost = crate::losses(network, &crate::bounds(network));
+        for one in &mut made.streams {
+            let listeners = network.streams[one.stream.index()].listeners.len();
+            one.is_proven &= !(0..listeners).any(|listener| lost.may_be_lost(one.stream, listener));
+        }
+        made
+    }
+
+    /// With the proof by a network.
+    fn of(found: &GateSchedule, network: &Network) -> Self {
         let bounds = crate::bounds(network);
         let judged = judge(network, Some(&bounds), None);
         let is_proven = |number: usize| {
@@ -85,7 +96,7 @@ impl ScheduledGates {
         });
         let ports = found.described.ports.iter().enumerate();
         let ports = ports.filter_map(|(link, port)| {
-            let gates = network.gates(*port)?;
+            let gates = found.network.gates(*port)?;
             Some(ScheduledPort {
                 port: *port,
                 cycle: gates.parameters.cycle_time.floor(),

@@ -19,6 +19,7 @@
 mod adversary;
 mod central;
 mod compare;
+mod gate_change;
 mod gate_schedule;
 mod granted;
 mod harts_test;
@@ -37,6 +38,7 @@ pub use adversary::{
     adversary,
 };
 pub use compare::{Compared, difference};
+pub use gate_change::ScheduledChange;
 pub use gate_schedule::{ScheduledGates, ScheduledPort, ScheduledStream};
 pub use profiles::{
     PROFILES, Profile, ProfileCheck, Rule, RuleRow, RuleVerdict, Source as RuleSource, SourceKind,

@@ -23,6 +23,10 @@ Examples:
 Time-triggered virtual links get dispatch points. Time-aware streams get offsets, and the ports on
 their paths lists of gates; the bounds of the network with them are shown.
 
+With --at streams without an offset are added to those that have one, in a run: the description gets
+events that set new lists, begin all of them at one instant and start the talkers behind it. They are
+refused unless no stream is lost or late before, during and after the change.
+
 Offsets in the description are ignored. Large sets are scheduled link by link. For small sets a
 complete search finds a schedule or proves that there is none. A checker with separate code verifies
 the margins of every schedule.
@@ -39,6 +43,9 @@ pub(crate) struct Schedule {
     /// Keep offsets that time-aware streams state, and their windows
     #[arg(long)]
     pub(super) keep: bool,
+    /// Change the lists in a run, for streams without an offset: set them at this instant, with its unit
+    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "keep")]
+    pub(super) at: Option<Duration>,
     /// Greatest difference of two clocks for which windows of gates leave time, with its unit
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(super) precision: Option<Duration>,
@@ -48,6 +55,9 @@ pub(super) fn run(arguments: &Schedule) -> Result<Exit, Exit> {
     let path = &arguments.input.path;
     let network = network(path)?;
     let options = GateOptions { precision: arguments.precision.unwrap_or_default(), keep: arguments.keep };
+    if let Some(at) = arguments.at {
+        return schedule_gates::show_change(arguments, at, &options);
+    }
     if let Some(found) = ScheduledGates::find(&network, &options) {
         return schedule_gates::show(arguments, found);
     }

@@ -4,10 +4,12 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use tautwire_workbench::network::Traffic;
-use tautwire_workbench::{ScheduleVerdict, ScheduledGates, StreamIndex};
+use tautwire_workbench::{
+    Duration, GateOptions, ScheduleVerdict, ScheduledChange, ScheduledGates, StreamIndex,
+};
 
-use super::message;
 use super::schedule::{Schedule, aligned, write};
+use super::{message, text as read};
 use crate::exit::Exit;
 use crate::output;
 
@@ -24,6 +26,44 @@ pub(super) fn show(arguments: &Schedule, found: Result<ScheduledGates, Vec<Strin
     let text = if arguments.input.json { format!("{:#}\n", found.to_json()) } else { table(&found, path) };
     output::result(&text)?;
     Ok(if found.holds() { Exit::Holds } else { Exit::DeadlineMissed })
+}
+
+/// Writes and shows a change in a run.
+pub(super) fn show_change(arguments: &Schedule, at: Duration, options: &GateOptions) -> Result<Exit, Exit> {
+    let path = &arguments.input.path;
+    let own = read(path)?;
+    let Some(found) = ScheduledChange::find(&path.display().to_string(), &own, options, at) else {
+        message(&format!("{}: no stream to add: give it a `time-aware:` and no `offset`", path.display()));
+        return Err(Exit::WrongInput);
+    };
+    let found = found.map_err(|reasons| {
+        message(&format!("{}: the lists cannot change: {}", path.display(), reasons.join("; ")));
+        Exit::DeadlineMissed
+    })?;
+    let holds = found.holds();
+    if holds && let Some(place) = &arguments.out {
+        write(path, place, |_, _| Some(found.text.clone()))?;
+    }
+    let text = if arguments.input.json {
+        format!("{:#}\n", found.to_json())
+    } else {
+        let change = &found.change;
+        let ports: Vec<String> = change.lists.iter().map(|(port, _)| found.gates.port_name(*port)).collect();
+        let name = |stream: StreamIndex| found.gates.network.streams[stream.index()].name.clone();
+        let streams: Vec<String> = change.streams.iter().map(|(stream, _)| name(*stream)).collect();
+        let mut text = table(&found.gates, path);
+        let _ = writeln!(text, "\n{}: new lists are set at {}", change.at, ports.join(", "));
+        let _ = writeln!(text, "{}: they begin", found.begin);
+        let _ = writeln!(text, "{}: talkers start: {}", change.start, streams.join(", "));
+        text.push_str(if holds {
+            "proven: no stream is lost or late before, during and after the change\n"
+        } else {
+            "refused: a stream is not proven before, during and after the change\n"
+        });
+        text
+    };
+    output::result(&text)?;
+    Ok(if holds { Exit::Holds } else { Exit::DeadlineMissed })
 }
 
 /// A schedule for people.

@@ -2,7 +2,7 @@
 //!
 //! It is made of stream gates and gates: `resolve.rs` gives the bridges those that the section describes, and a run knows nothing else.
 //! `check.rs` holds the network against the conditions under which no frame is received in another cycle than its own, or left over at the
-//! end of one. `load.rs` counts the frames of a cycle, for the check and for bounds, and `line.rs` tells how the cycles of a line are
+//! end of one. `load.rs` counts the frames of a cycle, for the check and for bounds, and `line.rs` says how the cycles of a line are
 //! received. Not here: bounds (`tautwire-analysis`).
 
 pub(crate) mod check;

@@ -10,6 +10,7 @@ pub(crate) mod resolve;
 mod scheduled_text;
 mod without_effect;
 
+pub use self::scheduled_text::GateChange;
 use tautwire_core::gates::GatesConfig;
 pub use tautwire_core::gates::{
     CycleTime, Entry, GateParameters, GatedCredit, GuardPolicy, OpenInterval, Openings, Operation,

@@ -1,5 +1,6 @@
 //! A description with gates and offsets of a schedule written into it.
 //!
+//! [`Grammar::with_gates`] writes them for the start of a run, [`Grammar::with_change`] as `events` of one.
 //! Only `gate-parameter-table` of ports whose gates are other ones and `offset` of traffic change, and ports that links
 //! make are listed where one of them needs gates; all else stays as it was written. Not here: finding the schedule
 //! (`tautwire-synthesis`).
@@ -7,17 +8,30 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use tautwire_units::Instant;
+use tautwire_units::{Duration, Instant};
 
-use super::{Operation, PortGates};
+use super::{GateParameters, Operation, PortGates};
 use crate::grammar::Grammar;
-use crate::network::{Network, NodeIndex, Port, Stream, Traffic};
+use crate::network::{Network, NodeIndex, Port, PortIndex, Stream, StreamIndex, Traffic};
 use crate::settings::place_in;
 use crate::text::faults::Faults;
 use crate::text::tree::{self, Node, Value};
 
 /// Keys of a table of gates that a schedule writes.
 const WRITTEN: [&str; 4] = ["gate-enabled", "admin-base-time", "admin-cycle-time", "admin-control-list"];
+
+/// A change of lists in a run, for streams that start behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GateChange {
+    /// When the lists are set.
+    pub at: Duration,
+    /// The list of each port that gets another one; its base time is when it begins, on the clock of the node.
+    pub lists: Vec<(PortIndex, GateParameters)>,
+    /// When the talkers of the streams start.
+    pub start: Duration,
+    /// The streams, with their offsets.
+    pub streams: Vec<(StreamIndex, Duration)>,
+}
 
 /// Texts by the octets that they replace; at one place there is one.
 #[derive(Default)]
@@ -77,7 +91,77 @@ impl Grammar {
     }
 }
 
+impl Grammar {
+    /// The description `text` (whose path is `name`) of a network with a change of lists in its events: streams that start behind it do
+    /// not run before. None if a part is in a form that cannot be rewritten.
+    #[must_use]
+    pub fn with_change(
+        &'static self,
+        name: &str,
+        text: &str,
+        network: &Network,
+        change: &GateChange,
+    ) -> Option<String> {
+        let mut faults = Faults::default();
+        let root = tree::read(0, text, &mut faults);
+        let mut edits = Edits::default();
+        let listed = root.get("streams").map_or(&[][..], Node::items);
+        let stream_of =
+            |named: &str| listed.iter().find(|node| node.get("name").and_then(Node::text) == Some(named));
+        let mut events = Vec::new();
+        for (port, parameters) in &change.lists {
+            let port = &network.ports[port.index()];
+            let node = &network.nodes[port.node.index()].name;
+            let list = list(parameters, "          ");
+            events.push(format!(
+                "{{at: {}, change-gates: {{port: \"{node}:{}\", {list}}}}}",
+                change.at, port.name
+            ));
+        }
+        for (stream, offset) in &change.streams {
+            let stream = &network.streams[stream.index()];
+            let place = stream_of(&stream.name)?;
+            edits.offset_of(text, place, *offset)?;
+            match place.get("started").map(Node::text) {
+                None => edits.add(text, place, "started: false")?,
+                Some(Some("false")) => (),
+                Some(_) => return None,
+            }
+            events.push(format!("{{at: {}, start-stream: {}}}", change.start, stream.name));
+        }
+        edits.events(text, &root, &events)?;
+        let made = edits.made(text)?;
+        let again = self.load_text(name, &made).network?;
+        (again.events.len() == network.events.len() + events.len()).then_some(made)
+    }
+}
+
 impl Edits {
+    /// Further events.
+    fn events(&mut self, text: &str, root: &Node<'_>, events: &[String]) -> Option<()> {
+        let lines =
+            |indent: &str| -> String { events.iter().map(|event| format!("{indent}- {event}\n")).collect() };
+        let Some(first) = root.get("events").map(Node::items).and_then(<[Node<'_>]>::first) else {
+            let end = text.len();
+            let before = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+            return root
+                .get("events")
+                .is_none()
+                .then(|| format!("{before}events:\n{}", lines("  ")))
+                .and_then(|all| self.over((end, end), all));
+        };
+        let start = first.place.start as usize;
+        let line = text.get(..start)?.rfind('\n').map_or(0, |at| at + 1);
+        let before = text.get(line..start)?;
+        if before.trim() == "-" {
+            let indent = &before[..before.find('-')?];
+            self.over((line, line), lines(indent))
+        } else {
+            // In brackets.
+            self.over((start, start), events.iter().map(|event| format!("{event}, ")).collect())
+        }
+    }
+
     /// The gates of the ports of a node.
     fn node(
         &mut self,
@@ -146,7 +230,11 @@ impl Edits {
     }
 
     fn offset(&mut self, text: &str, place: &Node<'_>, stream: &Stream) -> Option<()> {
-        let Traffic::Periodic { offset, .. } = &stream.traffic else { return None };
+        let Traffic::Periodic { offset, .. } = stream.traffic else { return None };
+        self.offset_of(text, place, offset)
+    }
+
+    fn offset_of(&mut self, text: &str, place: &Node<'_>, offset: Duration) -> Option<()> {
         let traffic = place.get("traffic")?;
         match traffic.get("offset") {
             Some(stated) => {
@@ -166,9 +254,13 @@ fn indent(text: &str, at: usize) -> String {
 
 /// A table of gates, an entry of the list a line.
 fn table(gates: &PortGates, kept: &str, indent: &str) -> String {
-    let parameters = &gates.parameters;
+    format!("{{{kept}gate-enabled: true, {}}}", list(&gates.parameters, indent))
+}
+
+/// The keys of a list, an entry a line.
+fn list(parameters: &GateParameters, indent: &str) -> String {
     let mut text = format!(
-        "{{{kept}gate-enabled: true, admin-base-time: {}, admin-cycle-time: {},\n{indent}admin-control-list: [",
+        "admin-base-time: {}, admin-cycle-time: {},\n{indent}admin-control-list: [",
         parameters.base_time.since(Instant::ZERO),
         parameters.cycle_time.floor()
     );
@@ -190,6 +282,6 @@ fn table(gates: &PortGates, kept: &str, indent: &str) -> String {
             entry.time_interval
         );
     }
-    text.push_str("]}");
+    text.push(']');
     text
 }

@@ -4,8 +4,10 @@
 //! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
 
 use tautwire_generate::{cases, random_time_aware, seeds};
+use tautwire_workbench::network::TimelineAction;
 use tautwire_workbench::{
-    Bounds, GateOptions, Network, Observation, ScheduleVerdict, ScheduledGates, bounds,
+    Bounds, Duration, GateOptions, Network, Observation, ScheduleVerdict, ScheduledChange, ScheduledGates,
+    bounds,
 };
 
 use crate::common::{contradictions, described, run, untold_losses};
@@ -105,6 +107,72 @@ fn streams_that_run_stay_where_they_are() {
         assert_eq!(faults(&again.network), Vec::<String>::new(), "TAUTWIRE_SEED={seed}");
     }
     assert!(seeds.len() == 1 || added * 3 > seeds.len(), "{added}");
+}
+
+/// A network with a stream less, its schedule, and that stream as it is to be added to what runs.
+fn to_be_added(seed: u64) -> Option<String> {
+    let text = random_time_aware(seed);
+    let of_time_aware = |line: &&str| line.starts_with("  - {name: s") && line.contains("time-aware");
+    let new = text.lines().rfind(of_time_aware)?;
+    let without = text.replacen(&format!("{new}\n"), "", 1);
+    let network = described(&without);
+    let found = ScheduledGates::find(&network, &GateOptions::default())?.ok()?;
+    let written = found.holds().then(|| found.written("random", &without)).flatten()?;
+    let first = written.lines().find(of_time_aware)?.to_owned();
+    let with = written.replacen(&first, &format!("{new}\n{first}"), 1);
+    Some(with.replace("duration: 30 ms", "duration: 120 ms"))
+}
+
+/// A stream is added in a run: the lists change at one instant, nothing of what runs is lost or late, and bounds hold over all of it.
+#[test]
+fn streams_are_added_in_a_run() {
+    let (seeds, mut safe, mut refused) = (seeds(60), 0, 0);
+    for seed in &seeds {
+        let Some(text) = to_be_added(*seed) else { continue };
+        // Behind the first cycle of every list.
+        let at = Duration::from_us(20_000 + 37 * *seed);
+        let found = ScheduledChange::find("added", &text, &GateOptions::default(), at);
+        // The ports of its way may have no gates yet.
+        let Some(Ok(found)) = found else { continue };
+        let network = described(&found.text);
+        let wrong = if found.holds() {
+            safe += 1;
+            faults(&network)
+        } else {
+            refused += 1;
+            beyond_bounds(&network, &bounds(&network), &run(&network))
+        };
+        assert!(
+            wrong.is_empty(),
+            "TAUTWIRE_SEED={seed}: {:#?}\n{}",
+            &wrong[..wrong.len().min(5)],
+            found.text
+        );
+    }
+    println!("{safe} safe, {refused} refused");
+    assert!(seeds.len() == 1 || safe * 10 > seeds.len(), "{safe} safe, {refused} refused");
+}
+
+/// Where lists begin a little later than they are planned to, frames of streams that run are late: the search sees it.
+#[test]
+fn a_change_out_of_place_is_found() {
+    let found = (0..cases(100)).find(|seed| {
+        let Some(text) = to_be_added(*seed) else { return false };
+        let found = ScheduledChange::find("added", &text, &GateOptions::default(), Duration::from_us(20_000));
+        let Some(Ok(found)) = found else { return false };
+        if !found.holds() {
+            return false;
+        }
+        let network = described(&found.text).altered(|parts| {
+            for event in &mut parts.events {
+                if let TimelineAction::ChangeGates(_, list) = &mut event.action {
+                    list.base_time += Duration::from_us(3);
+                }
+            }
+        });
+        !faults(&network).is_empty()
+    });
+    assert!(found.is_some());
 }
 
 /// The streams of a conflict have no schedule that the search finds, and all but one of them have.

@@ -55,6 +55,8 @@ impl Course {
             span = Some(span.map_or((first, last), |(from, to)| (from.min(first), to.max(last))));
         }
         let (first, last) = span?;
+        // Streams for which lists change start behind that, and are looked at from there on.
+        let last = releases.streams.iter().flatten().map(|one| one.offset).fold(last, u64::max);
         let known = |entry: &u32| {
             let stream = analysis.plan.entries[*entry as usize].stream;
             releases.streams[stream as usize].is_ok()
@@ -100,8 +102,8 @@ impl Course {
         frames / usize::try_from(self.count).expect("less than the frames")
     }
 
-    /// Whether frames come and go alike before all changes, and behind them.
-    pub(super) fn is_steady(self, frames: &[Frame]) -> bool {
+    /// Whether frames come and go alike before all changes, and behind them. So many of the first ones never come.
+    pub(super) fn is_steady(self, frames: &[Frame], absent: usize) -> bool {
         if frames.is_empty() || self.count == 1 {
             return true;
         }
@@ -115,7 +117,7 @@ impl Course {
             frame.next.latest == UNKNOWN || frame.next.latest - frame.released.earliest <= self.period
         };
         [1, 2, count - 4, count - 3].into_iter().all(alike)
-            && frames[self.of_run(frames.len())].iter().all(ends)
+            && frames[self.of_run(frames.len())].iter().skip(absent.saturating_sub(each)).all(ends)
     }
 
     /// The frame of the next period, if that is alike.

@@ -113,7 +113,10 @@ impl<'a, 'network> Instants<'a, 'network> {
         let releases = Releases::of(&analysis.plan);
         if let Some(course) = Course::over_changes(analysis, &releases) {
             let over = Self::by(analysis, Releases { course, ..releases.clone() });
-            if over.frames.iter().all(|frames| course.is_steady(frames)) {
+            let is_steady = |(number, frames): (usize, &Vec<Frame>)| {
+                course.is_steady(frames, over.absent(crate::plan::index(number)))
+            };
+            if over.frames.iter().enumerate().all(is_steady) {
                 return over;
             }
         }
@@ -130,6 +133,11 @@ impl<'a, 'network> Instants<'a, 'network> {
             }
         }
         instants
+    }
+
+    /// How many of the first frames of an entry never come, for its stream starts behind them.
+    fn absent(&self, entry: u32) -> usize {
+        self.releases.absent(self.analysis.plan.entries[entry as usize].stream)
     }
 
     /// All frames at a port.
@@ -224,27 +232,31 @@ impl<'a, 'network> Instants<'a, 'network> {
             let (entry, frames) = (&plan.entries[*number as usize], &self.frames[*number as usize]);
             let is_late = |frame: &Frame| frame.queued.latest == UNKNOWN;
             let is_early = |frame: &Frame| frame.queued.earliest < line.settled + course.first_begin();
+            let absent = self.absent(*number);
+            let (of_first, before) = (course.first(frames), course.of_run(frames.len()).start);
             let is_known = is_plain
                 && entry.cut.is_none()
                 && entry.scheduler == NONE
-                && !frames.iter().any(is_late)
-                && !course.first(frames).iter().any(is_early);
+                && !frames[absent..].iter().any(is_late)
+                && !of_first.iter().skip(absent.saturating_sub(before)).any(is_early);
             Member {
                 entry: *number,
-                frames: frames.clone(),
+                frames: frames[absent..].to_vec(),
                 is_known,
                 wire_min: entry.wire_min(),
                 wire_max: entry.wire_max(),
             }
         };
-        entries.iter().filter(|entry| !self.frames[**entry as usize].is_empty()).map(member).collect()
+        let has_any = |entry: &&u32| self.frames[**entry as usize].len() > self.absent(**entry);
+        entries.iter().filter(has_any).map(member).collect()
     }
 
     /// Takes the instants of an entry from a port.
     fn take(&mut self, member: &Member) {
         let entry = &self.analysis.plan.entries[member.entry as usize];
         let (least, most) = sending(entry);
-        for (known, found) in self.frames[member.entry as usize].iter_mut().zip(&member.frames) {
+        let absent = self.absent(member.entry);
+        for (known, found) in self.frames[member.entry as usize][absent..].iter_mut().zip(&member.frames) {
             known.start = found.start;
             if member.is_known {
                 known.next = known.next.and(found.start.later(least, Some(most)));
@@ -256,7 +268,7 @@ impl<'a, 'network> Instants<'a, 'network> {
     fn by_instants(&self, number: u32) -> Option<ByInstants> {
         let entry = &self.analysis.plan.entries[number as usize];
         let all = &self.frames[number as usize];
-        let of_run = self.releases.course.of_run(all.len());
+        let of_run = self.of_run(number);
         #[cfg(feature = "planted-faults")]
         let of_run = match self.analysis.plan.fault {
             Some(crate::PlantedFault::FramesAtChangeForgotten) => {
@@ -301,6 +313,12 @@ impl<'a, 'network> Instants<'a, 'network> {
         .filter(|_| entry.port != NONE)
     }
 
+    /// The frames of an entry that come in a run.
+    fn of_run(&self, number: u32) -> Range<usize> {
+        let all = self.releases.course.of_run(self.frames[number as usize].len());
+        self.absent(number).clamp(all.start, all.end)..all.end
+    }
+
     /// Most of an entry's frames that have come to their queue and not started.
     fn waiting(&self, frames: &[Frame], of_run: Range<usize>) -> u64 {
         let count = frames.len();
@@ -341,7 +359,7 @@ impl<'a, 'network> Instants<'a, 'network> {
     /// Where and when the frames of an entry start.
     fn note(&self, number: u32) -> Option<String> {
         let (plan, frames) = (&self.analysis.plan, &self.frames[number as usize]);
-        let frames = &frames[self.releases.course.of_run(frames.len())];
+        let frames = &frames[self.of_run(number)];
         let entry = &plan.entries[number as usize];
         let worst =
             frames.iter().max_by_key(|frame| frame.start.latest.saturating_sub(frame.released.earliest))?;

@@ -3,7 +3,7 @@
 //! Such a stream is periodic with a stated offset, its talker's clock is true (no drift, no tolerance, readings of
 //! picoseconds), and nothing changes it. Events may start it, if all its starts are whole intervals apart, and stop it:
 //! it is taken to come all the time, since the earliest instants of others rest on no frame of it, and the latest count
-//! all. All of them together repeat with the least common multiple of their intervals and of the cycles of the gates on
+//! all. Where lists change and each frame has its place in true time, none of a stream that an event starts comes before that. All of them together repeat with the least common multiple of their intervals and of the cycles of the gates on
 //! their paths. A stream that would make this period hold too many frames is left to its curve. Not here: the further
 //! path of the frames.
 
@@ -34,6 +34,9 @@ pub(super) struct Releases {
 /// When the frames of a stream come.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Release {
+    /// When it starts.
+    start: u64,
+    /// When its first frame comes.
     pub(super) offset: u64,
     pub(super) interval: u64,
     burst: u64,
@@ -102,6 +105,17 @@ impl Releases {
         self.streams.iter().flatten().map(|one| one.count(time)).sum::<u64>() <= FRAMES_MAX
     }
 
+    /// How many of the frames of a stream in the time that is looked at are before the event that first starts it.
+    pub(super) fn absent(&self, stream: u32) -> usize {
+        let Ok(release) = self.streams[stream as usize] else { return 0 };
+        if self.course.count == 1 || release.start == 0 {
+            return 0;
+        }
+        let begin = self.course.begin();
+        let is_before = |frame: &Span| begin + i128::from(frame.earliest) < i128::from(release.offset);
+        self.frames(stream).partition_point(is_before)
+    }
+
     /// When the frames of a stream in the time that is looked at come; none if it is not known.
     pub(super) fn frames(&self, stream: u32) -> Vec<Span> {
         let Ok(release) = self.streams[stream as usize] else { return Vec::new() };
@@ -168,8 +182,8 @@ fn release(plan: &Plan<'_>, number: StreamIndex, stream: &Stream) -> Result<Rele
         return Err(Unknown::Host);
     }
     let offset = start.saturating_add(offset);
-    let (interval, offset, jitter) = (interval.as_ps(), offset.as_ps(), jitter.as_ps());
-    Ok(Release { offset, interval, burst: u64::from(burst), jitter })
+    let (start, interval, offset, jitter) = (start.as_ps(), interval.as_ps(), offset.as_ps(), jitter.as_ps());
+    Ok(Release { start, offset, interval, burst: u64::from(burst), jitter })
 }
 
 /// Whether mechanisms decide which streams run, hold their frames, or change their classes in a cycle.
