@@ -83,6 +83,9 @@ pub(crate) struct Learned {
     pub(crate) doubted: Vec<u16>,
     /// Whether what is received is left out where it is served with what is sent: a fault.
     pub(crate) deaf: bool,
+    /// Whether of what waits for a server of a talker one frame of each stream is looked at: a fault.
+    #[cfg(feature = "planted-faults")]
+    pub(crate) hasty: bool,
 }
 
 impl Learned {
@@ -176,7 +179,13 @@ fn settle_without<'network>(
 ) -> (Analysis<'network>, Bounds) {
     let doubted = doubted.to_vec();
     if !comes_back(network) {
-        return analysed(network, Learned { doubted, ..Learned::default() }, asked);
+        let learned = Learned {
+            doubted,
+            #[cfg(feature = "planted-faults")]
+            hasty: asked.planted == Some(crate::PlantedFault::FramesAtThreadForgotten),
+            ..Learned::default()
+        };
+        return analysed(network, learned, asked);
     }
     let rounds = |accuracy| Rounds {
         network,
@@ -282,6 +291,8 @@ impl<'network> Rounds<'network> {
             applications: self.applications.clone(),
             doubted: self.doubted.clone(),
             deaf: self.asked.is_deaf(),
+            #[cfg(feature = "planted-faults")]
+            hasty: self.asked.planted == Some(crate::PlantedFault::FramesAtThreadForgotten),
         };
         let (analysis, bounds) = analysed(self.network, learned, self.asked);
         let all = |time: &dyn Fn(&Stream, usize, &ListenerBounds) -> Span| -> Spans {

@@ -53,6 +53,8 @@ pub enum PlantedFault {
     ApplicationOfLinkForgotten,
     /// What a thread receives is left out of what delays the frames that it sends.
     ReceptionsForgotten,
+    /// Of what waits for a thread of a talker one frame of each stream is counted.
+    FramesAtThreadForgotten,
     /// Responses are taken to come as regularly as what they answer is handed over.
     ResponseJitterForgotten,
     /// A frame over two networks is taken to be accepted once, however far its copies are apart.
@@ -210,7 +212,8 @@ impl PlantedFault {
         [Self::SlotsBeforeForgotten, Self::SlotErrorForgotten, Self::ReceptionsForgotten];
 
     /// Those of what comes back: responses, and hosts that receive and send.
-    pub const OF_ANSWERS: [Self; 2] = [Self::ReceptionsForgotten, Self::ResponseJitterForgotten];
+    pub const OF_ANSWERS: [Self; 3] =
+        [Self::ReceptionsForgotten, Self::ResponseJitterForgotten, Self::FramesAtThreadForgotten];
 
     /// Those of virtual links.
     pub const OF_VIRTUAL_LINKS: [Self; 7] = [

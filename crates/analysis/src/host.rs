@@ -4,7 +4,8 @@
 //! a server promises a token bucket (r, b) on the wire, with frames of at least l bits, at most (b + r t)/l of its
 //! frames come in a window t; if the work of these does not exceed the time, no frame waits and is served longer than
 //! the work of the bursts, Σ S b/l, and a wake-up (Le Boudec and Thiran, Network Calculus, 2001, 1.4, with a server of
-//! one second of work a second). Classes of a receiving interface wait for the frame in transfer and for the classes
+//! one second of work a second). Only whole frames come, so all frames of the busy period are looked at as well, as ports do
+//! (`longest_wait`), and the lesser of both counts. Classes of a receiving interface wait for the frame in transfer and for the classes
 //! above. The delay of a part increases the burst at the next by r (most − least). A thread serves received and sent
 //! frames in one queue: frames from the network delay frames to it, with the burstiness of their path (which depends
 //! on this bound in turn: `answers.rs`). A server is unbounded if one of its streams promises nothing, or if its load
@@ -81,6 +82,9 @@ struct Flow {
     sending: Option<u64>,
     /// Octets that all which wait with it for the receiving interface take beyond the ring; none: no bound.
     beyond_ring: Option<u64>,
+    /// Whether what comes later to a server that is busy is not looked at: a fault.
+    #[cfg(feature = "planted-faults")]
+    is_hasty: bool,
 }
 
 impl Flow {
@@ -114,6 +118,8 @@ pub(crate) fn sending(network: &Network, timeline: &Timeline, learned: &Learned)
         if let Some(ports) = learned.ports.as_ref().filter(|_| !learned.deaf) {
             flows.extend(at_threads(network, timeline, stacks, (node, &responses), ports));
         }
+        #[cfg(feature = "planted-faults")]
+        flows.iter_mut().for_each(|flow| flow.is_hasty = learned.hasty);
         let unknown = if learned.ports.is_none() { received_by(network, stacks, node) } else { Vec::new() };
         threads(stacks, &mut flows, &unknown);
         flows.truncate(count);
@@ -330,6 +336,8 @@ fn flow(network: &Network, timeline: &Timeline, stacks: &HostStacks, number: usi
         waiting: Some(0),
         sending: Some(0),
         beyond_ring: Some(0),
+        #[cfg(feature = "planted-faults")]
+        is_hasty: false,
     }
 }
 
@@ -514,6 +522,93 @@ fn work(
     Some((bursts, second))
 }
 
+/// Frames of flows at a server, one after the other in time.
+#[derive(Debug)]
+struct Coming<'a> {
+    flows: &'a [Flow],
+    /// Flows, the time that a frame of each takes, and how many have come.
+    came: Vec<(usize, u64, u64)>,
+    /// The time that all of these take.
+    work: u64,
+}
+
+impl<'a> Coming<'a> {
+    /// All that may come at once; none if something is not known.
+    fn of(
+        flows: &'a [Flow],
+        group: impl Iterator<Item = usize>,
+        service: impl Fn(&Flow) -> u64,
+    ) -> Option<Self> {
+        let mut coming = Self { flows, came: Vec::new(), work: 0 };
+        for number in group {
+            let flow = &flows[number];
+            let (_, burst) = flow.bucket?;
+            let frames = burst / flow.least_bits.max(1);
+            #[cfg(feature = "planted-faults")]
+            let frames = if flow.is_hasty { frames.min(1) } else { frames };
+            coming.came.push((number, service(flow), frames));
+            coming.work = coming.work.saturating_add(service(flow).saturating_mul(frames));
+        }
+        Some(coming)
+    }
+
+    /// How long after the first of them the next frame of a flow may come, at the earliest; none: never.
+    fn next_of(&self, (number, _, frames): (usize, u64, u64)) -> Option<u64> {
+        let flow = &self.flows[number];
+        let (rate, burst) = flow.bucket?;
+        let bits = (u128::from(frames) + 1) * u128::from(flow.least_bits.max(1));
+        let missing = bits.saturating_sub(u128::from(burst));
+        (rate > 0).then(|| u64::try_from(missing * PS_PER_S / u128::from(rate)).unwrap_or(u64::MAX))
+    }
+
+    /// When the next frame may come.
+    fn next(&self) -> Option<u64> {
+        self.came.iter().filter_map(|flow| self.next_of(*flow)).min()
+    }
+
+    /// Lets all frames come that may come up to an instant; none if these are more than are looked at.
+    fn take_until(&mut self, now: u64, left: &mut usize) -> Option<()> {
+        for place in 0..self.came.len() {
+            while self.next_of(self.came[place]).is_some_and(|next| next <= now) {
+                *left = left.checked_sub(1)?;
+                self.came[place].2 += 1;
+                self.work = self.work.saturating_add(self.came[place].1);
+            }
+        }
+        Some(())
+    }
+}
+
+/// Frames of a busy period that are looked at.
+const FRAMES_MAX: usize = 4_096;
+
+/// How long a frame waits and is served at most at a server that takes `own` in their order, `above` before them, and has `first` to do before; none if that is
+/// not known, or too much would have to be looked at.
+///
+/// Of a flow, no more frames come within a time than its token bucket holds whole ones of its least size. Let the server have nothing to do before zero. A frame
+/// that comes *a* later is served by the least *w* with `w = first + frames of its flows within a + frames above within w`, and the longest of all `w - a` is at
+/// an *a* at which a frame may come, before the server has done all that came.
+fn longest_wait(first: u64, mut own: Coming<'_>, mut above: Coming<'_>) -> Option<u64> {
+    let (mut at, mut longest, mut left) = (0, 0_u64, FRAMES_MAX);
+    loop {
+        let done = loop {
+            let done = first.saturating_add(own.work).saturating_add(above.work);
+            if above.next().is_none_or(|next| next > done) {
+                break done;
+            }
+            above.take_until(done, &mut left)?;
+        };
+        longest = longest.max(done.saturating_sub(at));
+        let Some(next) = own.next().filter(|next| *next <= done) else { return Some(longest) };
+        #[cfg(feature = "planted-faults")]
+        if own.flows.iter().any(|flow| flow.is_hasty) {
+            return Some(longest);
+        }
+        at = next;
+        own.take_until(at, &mut left)?;
+    }
+}
+
 /// Flows pass a server that takes their frames as they come.
 ///
 /// Whether they take any time.
@@ -524,6 +619,11 @@ fn serve(flows: &mut [Flow], group: &[usize], service: impl Fn(&Flow) -> (u64, u
     let most = work(flows, group.iter().copied(), |flow| service(flow).1)
         .filter(|(_, second)| *second <= PS_PER_S)
         .and_then(|(bursts, _)| u64::try_from(bursts).ok()?.checked_add(wake));
+    let by_frames = || {
+        let own = Coming::of(flows, group.iter().copied(), |flow| service(flow).1)?;
+        longest_wait(wake, own, Coming::of(flows, std::iter::empty(), |_| 0)?)
+    };
+    let most = most.map(|most| by_frames().map_or(most, |wait| most.min(wait)));
     match most {
         Some(most) => delay(flows, group, |flow| (service(flow).0, most.max(service(flow).0))),
         None => group.iter().for_each(|flow| flows[*flow].bucket = None),
@@ -555,7 +655,14 @@ fn serve_classes(flows: &mut [Flow], group: &[usize], time: &Delay) -> bool {
                 return None;
             }
             let wait = (bursts + u128::from(begun.unwrap_or(0))) * PS_PER_S;
-            u64::try_from(wait.div_ceil(PS_PER_S - above)).ok()
+            let by_curves = u64::try_from(wait.div_ceil(PS_PER_S - above)).ok()?;
+            let coming = |is_in: &dyn Fn(u8) -> bool| Coming::of(flows, of(is_in).into_iter(), service);
+            let by_frames = longest_wait(
+                begun.unwrap_or(0),
+                coming(&|other| other == class)?,
+                coming(&|other| other > class)?,
+            );
+            Some(by_frames.map_or(by_curves, |wait| by_curves.min(wait)))
         })
         .collect();
     for (number, most) in group.iter().zip(bounds) {
@@ -565,4 +672,96 @@ fn serve_classes(flows: &mut [Flow], group: &[usize], time: &Delay) -> bool {
         }
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A flow with a token bucket, bits a second and bits.
+    fn flow(bucket: (u64, u64), least_bits: u64) -> Flow {
+        let octets = (Bytes::new(64), Bytes::new(64));
+        Flow {
+            stream: 0,
+            listener: 0,
+            stack: 0,
+            class: 0,
+            bucket: Some(bucket),
+            least_bits,
+            octets,
+            min: 0,
+            max: 0,
+            waiting: None,
+            sending: None,
+            beyond_ring: None,
+            #[cfg(feature = "planted-faults")]
+            is_hasty: false,
+        }
+    }
+
+    /// The longest wait of all instants, one by one.
+    fn enumerated(first: u64, flows: &[Flow], services: &[u64], own: usize) -> u64 {
+        let work = |among: std::ops::Range<usize>, at: u64| -> u64 {
+            let of = |flow: usize| {
+                let (rate, burst) = flows[flow].bucket.unwrap();
+                let bits = u128::from(burst) + u128::from(rate) * u128::from(at) / PS_PER_S;
+                services[flow] * u64::try_from(bits / u128::from(flows[flow].least_bits)).unwrap()
+            };
+            among.map(of).sum()
+        };
+        let mut longest = 0;
+        for at in 0.. {
+            let fixed = first + work(0..own, at);
+            let done = (0..).find(|done| *done >= fixed + work(own..flows.len(), *done)).unwrap();
+            longest = longest.max(done.saturating_sub(at));
+            if done < at {
+                return longest;
+            }
+        }
+        unreachable!("the busy period ends")
+    }
+
+    #[test]
+    fn waits_are_those_of_whole_frames() {
+        let one = |flows: &[Flow], services: &[u64], own: usize, first: u64| {
+            let of = |among: std::ops::Range<usize>| {
+                Coming::of(flows, among.clone(), |flow| {
+                    services[flows.iter().position(|other| std::ptr::eq(other, flow)).unwrap()]
+                })
+                .unwrap()
+            };
+            longest_wait(first, of(0..own), of(own..flows.len()))
+        };
+        // A frame and a third of one at once, 50 ps each: the second comes when the first is done.
+        let flows = [flow((100_000_000_000, 13), 10)];
+        assert_eq!(one(&flows, &[50], 1, 0), Some(50));
+        // Behind a wake-up it comes while the first is still served.
+        assert_eq!(one(&flows, &[50], 1, 40), Some(90));
+        assert_eq!(one(&flows, &[90], 1, 0), Some(110), "the second waits longer");
+        let mut state = 1_u64;
+        let mut draw = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        for case in 0..400 {
+            let flows: Vec<Flow> = (0..3)
+                .map(|_| flow((20_000_000_000 * (1 + draw(8)), 10 + draw(30)), 10 + draw(10)))
+                .collect();
+            let services: Vec<u64> = (0..3).map(|_| 1 + draw(25)).collect();
+            let load = |(flow, service): (&Flow, &u64)| {
+                flow.bucket.unwrap().0 / 1_000_000_000 * service / flow.least_bits
+            };
+            if flows.iter().zip(&services).map(load).sum::<u64>() > 900 {
+                continue;
+            }
+            let own = 1 + draw(3) as usize;
+            let (found, worst) =
+                (one(&flows, &services, own, case % 7), enumerated(case % 7, &flows, &services, own));
+            let found = found.expect("a short busy period");
+            assert!(
+                found >= worst && found <= worst + 3 * services.iter().max().unwrap(),
+                "{case}: {found}, {worst}"
+            );
+        }
+    }
 }
