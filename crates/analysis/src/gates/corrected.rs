@@ -7,7 +7,7 @@
 //!
 //! *Correction by correction*. Between two of them network time runs as the node's clock does, or by the rate that a servo gives it, so all edges of a port drift
 //! together. A correction sets it forward by `f` or back by `b`. If forward, gates skip `f` of the list. If back, gates keep their states until the clock is there
-//! again, so `b` passes beside the list; behind a step of more than a cycle they take the states of the new time, which is the same as a step forward of
+//! again, so `b` passes in addition to the list; after a step of more than a cycle they take the states of the new time, which is the same as a step forward of
 //! less than a cycle. Let a frame start when the list has passed for `n`, what was skipped included: `n` is the least with `n = work + taken(n) + Σf`, where work is
 //! what goes before the frame. That is at the time `n - Σf + Σb`, and so not later than the least `z` with `z = work + taken(z) + Σ(f + b)`. Besides, each correction
 //! may cut an interval in two: a frame of another class that is on the line then goes on, and the last frame of the interval does not count to its end.

@@ -20,7 +20,7 @@ pub fn random_corrected_gates(seed: u64) -> String {
     let mut text = format!("name: gates-{seed}\nnetwork-control: none\nvlans: {{1: {{tagged: all}}}}\n");
     let guard = dice.one_of(&["look-ahead", "look-ahead", "none"]);
     let states = dice.one_of(&["255", "255", "0"]);
-    // It is stepped when it hears of the grandmaster.
+    // It is stepped when it knows its grandmaster.
     let clock = match (by_gptp, dice.between(0, 2) * dice.between(0, 1_000)) {
         (false, _) | (true, 0) => String::new(),
         (true, offset) => format!("    clock: {{offset: {offset} us, tolerance: {tolerance} ppm}}\n"),
