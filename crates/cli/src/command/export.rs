@@ -23,7 +23,7 @@ Forms:
   tc        commands of tc (iproute2), a shell script that takes the node's name: mqprio, taprio,
             cbs, etf, and filters with skbedit, gate and police
   yang      instance data of the YANG modules of IEEE 802.1Q and 802.1CB in JSON, a document for
-            each bridge: VLANs, classes, gates, shapers, preemption, stream filters
+            each bridge: VLANs, classes, gates, shapers, preemption, stream filters, replication
   yang-xml  the same in XML
   tsnkit    tables (CSV) of tsnkit: tasks and topology, and the schedule if ports have gates
   saihu     output ports and flows of Saihu (JSON), of the highest class of each port

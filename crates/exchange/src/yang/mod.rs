@@ -2,11 +2,13 @@
 //! same tree.
 //!
 //! `ports.rs`: interfaces with priorities, classes, selection and preemption; `gates.rs`: lists of gates; `component.rs`: the bridge with VLANs and
-//! forwarding; `streams.rs`: stream identification, filters, gates and meters; `ats.rs`: schedulers; `names.rs`: words and numbers of the modules. A
+//! forwarding; `streams.rs`: stream identification, filters, gates and meters; `ats.rs`: schedulers;
+//! `frer.rs`: frame replication and elimination; `names.rs`: words and numbers of the modules. A
 //! document has the data of a module only if the bridge uses it: some modules, once loaded, demand data of every port. What has no leaf is a line of its own.
 
 mod ats;
 mod component;
+mod frer;
 mod gates;
 mod names;
 mod ports;
@@ -106,9 +108,13 @@ fn write(network: &Network, number: NodeIndex) -> (Value, Converted) {
     let mut identities = streams::Identities::default();
     streams::filters(&bridge, &mut component, &mut identities, &mut written);
     ats::schedulers(&bridge, &mut component, &mut identities, &mut written);
+    let replication = frer::tables(&bridge, &mut identities, &mut written);
     let identities = identities.list(&bridge, &mut written);
     if !identities.is_empty() {
         document.insert("ieee802-dot1cb-stream-identification:stream-identity".into(), identities.into());
+    }
+    if let Some(replication) = replication {
+        document.insert("ieee802-dot1cb-frer:frer".into(), replication);
     }
     document.insert("ieee802-dot1q-bridge:bridges".into(), component::bridges(&bridge, component));
     lacks(&bridge, &mut written);
@@ -135,7 +141,8 @@ fn lacks(bridge: &Bridge<'_>, written: &mut Converted) {
         written
             .lacks("`cyclic-queuing-and-forwarding`, but for the stream gates and gates of which it is made");
     }
-    for key in mechanisms(network) {
+    // What of replication is left out has lines of its own.
+    for key in mechanisms(network).into_iter().filter(|key| *key != "frer") {
         written.lacks(format!("`{key}`"));
     }
 }

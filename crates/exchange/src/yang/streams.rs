@@ -19,16 +19,23 @@ use crate::{Converted, times};
 #[derive(Default)]
 pub(super) struct Identities {
     streams: BTreeSet<StreamIndex>,
+    /// Ports behind the relay at which functions know frames of a stream.
+    behind_relay: BTreeSet<(StreamIndex, u32)>,
 }
 
 /// What identifies frames of a stream where they come in: the name of the function, and its parameters.
-type Frames = (&'static str, Value);
+pub(super) type Frames = (&'static str, Value);
 
 impl Identities {
     /// The handle of a stream.
     pub(super) fn handle(&mut self, stream: StreamIndex) -> u32 {
         self.streams.insert(stream);
         stream.0 + 1
+    }
+
+    /// A port where frames of a stream are known, too, as the relay brings them.
+    pub(super) fn behind_relay(&mut self, stream: StreamIndex, port: u32) {
+        self.behind_relay.insert((stream, port));
     }
 
     /// The table: the functions at the ports where frames come in, by default null stream identification.
@@ -75,12 +82,31 @@ impl Identities {
                 name: parameters,
             })
         };
-        found.into_iter().enumerate().map(entry).collect()
+        let mut entries: Vec<Value> = found.into_iter().enumerate().map(entry).collect();
+        for (number, port) in self.behind_relay {
+            let stream = &bridge.network.streams[number.index()];
+            let is_tagged = stream.hops.iter().any(|hop| hop.port.0 == port && hop.tagged.vlan);
+            entries.push(json!({
+                "index": entries.len() + 1,
+                "handle": number.0 + 1,
+                "in-facing": { "input-port": [interface(&bridge.network.ports[port as usize])] },
+                "null-stream-identification": {
+                    "destination-mac": names::address(stream.destination),
+                    "tagged": if is_tagged { "tagged" } else { "priority" },
+                    "vlan": if is_tagged { stream.vlan.number() } else { 0 },
+                },
+            }));
+        }
+        entries
     }
 }
 
 /// How and where frames of a stream come to a bridge.
-fn arrivals(bridge: &Bridge<'_>, number: StreamIndex, written: &mut Converted) -> Vec<(Frames, u32)> {
+pub(super) fn arrivals(
+    bridge: &Bridge<'_>,
+    number: StreamIndex,
+    written: &mut Converted,
+) -> Vec<(Frames, u32)> {
     let stream = &bridge.network.streams[number.index()];
     let mut found = Vec::new();
     for hop in stream.hops.iter().filter(|_| stream.traffic != Traffic::Protocol) {

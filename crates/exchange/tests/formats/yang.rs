@@ -1,11 +1,12 @@
 //! YANG: documents, read back, hold what bridges have; XML holds what JSON holds; and the published modules take them, where they are at hand.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 use tautwire_core::Priority;
+use tautwire_core::frer::RecoveryAlgorithm;
 use tautwire_exchange::Text;
 use tautwire_model::network::{Network, NodeIndex, NodeKind, Port, PortIndex, TransmissionSelection};
 use tautwire_model::psfp::BridgeFilters;
@@ -53,12 +54,22 @@ fn documents_read_back_hold_what_bridges_have() {
                 holds_filters(&network, filters, component, &mut seen, &name);
             }
             holds_schedulers(&network, NodeIndex::at(index), &document, component, &mut seen, &name);
+            holds_replication(
+                &network,
+                NodeIndex::at(index),
+                &document,
+                &text.converted.left_out,
+                &mut seen,
+                &name,
+            );
         }
     }
-    for what in
-        ["credit-based", "preemption", "gates", "ways", "filters", "stream gates", "meters", "schedulers"]
-    {
-        assert!(seen.get(what).is_some_and(|count| *count > 10), "{what}: {seen:?}");
+    let often =
+        ["credit-based", "preemption", "gates", "ways", "filters", "stream gates", "meters", "schedulers"];
+    let at_times = ["generation", "recovery", "individual recovery", "latent errors"];
+    let least = often.map(|what| (what, 10)).into_iter().chain(at_times.map(|what| (what, 2)));
+    for (what, least) in least {
+        assert!(seen.get(what).is_some_and(|count| *count > least), "{what}: {seen:?}");
     }
 }
 
@@ -357,6 +368,7 @@ fn published_modules_take_the_documents() {
         ("psfp-bridge:", "ieee802-dot1q-psfp-bridge"),
         ("ats-bridge:", "ieee802-dot1q-ats-bridge"),
         ("stream-identification:", "ieee802-dot1cb-stream-identification"),
+        ("dot1cb-frer:", "ieee802-dot1cb-frer"),
     ];
     let scratch = std::env::temp_dir().join(format!("tautwire-yang-{}", std::process::id()));
     std::fs::create_dir_all(&scratch).unwrap();
@@ -403,4 +415,88 @@ gptp: {}",
     let dot = tautwire_exchange::export("dot").unwrap();
     let why = dot.write(&network, Some("s")).unwrap_err();
     assert_eq!(why, "dot is of the network as a whole: it takes no node");
+}
+
+/// The functions of replication at a node, each where it is and with what it has.
+fn holds_replication(
+    network: &Network,
+    node: NodeIndex,
+    document: &Value,
+    left_out: &[String],
+    seen: &mut BTreeMap<&str, usize>,
+    name: &str,
+) {
+    let frer = &document["ieee802-dot1cb-frer:frer"];
+    let recoveries = list(&frer["sequence-recovery"]);
+    let names = |ports: BTreeSet<PortIndex>| -> Vec<&str> {
+        ports.into_iter().map(|port| network.ports[port.index()].name.as_str()).collect()
+    };
+    let (mut generated, mut count) = (Vec::new(), 0);
+    for (index, stream) in network.streams.iter().enumerate() {
+        let (handle, unchanged) = (index as u64 + 1, stream.hops.iter().all(|hop| hop.written.is_none()));
+        let listed = format!("stream {}: its replication", stream.name);
+        let is_listed = left_out.iter().any(|line| line.starts_with(&listed));
+        let Some(own) = stream.replication.as_deref().filter(|_| unchanged && !is_listed) else { continue };
+        if own.generation == node {
+            generated.push(handle);
+            *seen.entry("generation").or_default() += 1;
+        }
+        let of = |entry: &&Value| number(&entry["stream"][0]) == handle;
+        for (place, recovery) in own.recoveries.iter().enumerate().filter(|(_, one)| one.node == node) {
+            let here = stream.hops.iter().zip(&own.recovered).filter(|(_, at)| **at == Some(place as u32));
+            let incoming = names(here.map(|(hop, _)| network.far_end(hop).1).collect());
+            let outgoing = stream.hops.iter().map(|hop| hop.port);
+            let outgoing = names(outgoing.filter(|port| network.ports[port.index()].node == node).collect());
+            let (individual, merged): (Vec<&Value>, Vec<&Value>) =
+                recoveries.iter().filter(of).partition(|entry| entry["individual-recovery"] == true);
+            count += individual.len() + merged.len();
+            let ports = |entry: &Value| entry["port"].clone();
+            if let Some(parameters) = &recovery.individual {
+                assert_eq!(
+                    individual.iter().map(|entry| ports(entry)).collect::<Vec<_>>(),
+                    incoming.iter().map(|port| serde_json::json!([port])).collect::<Vec<_>>(),
+                    "{name}"
+                );
+                assert_eq!(
+                    number(&individual[0]["reset-timeout"]) * 1_000_000_000,
+                    parameters.reset_timeout.unwrap().as_ps()
+                );
+                *seen.entry("individual recovery").or_default() += 1;
+            }
+            if let Some(parameters) = &recovery.sequence {
+                let [entry] = merged[..] else { panic!("{name}: {merged:?}") };
+                assert_eq!(ports(entry), serde_json::json!(outgoing), "{name}");
+                assert_eq!(entry["take-no-sequence"], parameters.take_no_sequence, "{name}");
+                let length = entry.get("history-length").map(number);
+                match parameters.algorithm {
+                    RecoveryAlgorithm::Vector { history_length } => {
+                        assert_eq!(length, Some(history_length.into()))
+                    }
+                    RecoveryAlgorithm::Match => {
+                        assert_eq!((length, entry["algorithm"]["vector"].is_null()), (None, true))
+                    }
+                }
+                let latent = &entry["latent-error-detection-parameters"];
+                assert_eq!(
+                    latent.get("paths").map(number),
+                    recovery.latent.map(|latent| latent.paths.into()),
+                    "{name}"
+                );
+                *seen.entry("recovery").or_default() += 1;
+                *seen.entry("latent errors").or_default() += usize::from(recovery.latent.is_some());
+            }
+        }
+    }
+    let of: Vec<u64> =
+        list(&frer["sequence-generation"]).iter().map(|entry| number(&entry["stream"][0])).collect();
+    assert_eq!((of, recoveries.len()), (generated, count), "{name}");
+    let identities = list(&document["ieee802-dot1cb-stream-identification:stream-identity"]);
+    for entry in ["sequence-generation", "sequence-recovery", "sequence-identification"]
+        .iter()
+        .flat_map(|key| list(&frer[*key]))
+    {
+        for handle in list(&entry["stream"]) {
+            assert!(identities.iter().any(|identity| identity["handle"] == *handle), "{name}: {handle}");
+        }
+    }
 }
