@@ -30,6 +30,7 @@ pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
         whole_frames(topology, models, draft, replication, faults);
         short_history(draft, replication, faults);
         regulators(topology, draft, replication, faults);
+        members::have_free_addresses(topology, draft, faults);
     }
     members::are_nobody_elses(&streams.list, faults);
     for draft in &streams.list {

@@ -204,6 +204,34 @@ pub(super) fn are_nobody_elses(list: &[StreamDraft<'_, '_>], faults: &mut Faults
     }
 }
 
+/// Addresses that no bridge forwards (802.1Q-2022, 8.6.3): 01-80-C2-00-00-00 to -0F.
+fn is_reserved(address: MacAddress) -> bool {
+    matches!(address.0, [0x01, 0x80, 0xc2, 0, 0, 0..=0x0f])
+}
+
+/// Reports members whose destination is a reserved address, or that of a node that is no listener.
+pub(super) fn have_free_addresses(topology: &Topology<'_>, draft: &StreamDraft<'_, '_>, faults: &mut Faults) {
+    let list = draft.node.get("frer").and_then(|frer| frer.get(KEY)).map_or(&[][..], Node::items);
+    let stated = list
+        .iter()
+        .filter_map(|member| Some((member.get("destination-mac")?, member.parsed("destination-mac")?)));
+    for (node, address) in stated {
+        let owner = topology.ports.iter().find(|port| port.address == address);
+        let message = if is_reserved(address) {
+            format!("{address} is reserved: no bridge forwards it")
+        } else if let Some(owner) = owner.filter(|port| !draft.stream.listeners.contains(&port.node)) {
+            format!(
+                "{address} is the address of `{}`, to which the copies do not go",
+                topology.nodes[owner.node.index()].name
+            )
+        } else {
+            continue;
+        };
+        let help = "state a group address that nothing else has, such as `03:00:00:00:00:01`";
+        faults.error(codes::FRER, node.place, message, help);
+    }
+}
+
 impl Stream {
     /// VLAN of its frames behind a hop.
     #[must_use]

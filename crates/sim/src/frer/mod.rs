@@ -57,7 +57,8 @@ pub struct FunctionObservation {
     pub node: NodeIndex,
     stream_name: String,
     node_name: String,
-    /// The reception port of an individual recovery function; none for a sequence recovery function.
+    /// The reception port of an individual recovery function, with the path of its member stream where several come there; none for a
+    /// sequence recovery function.
     pub port: Option<String>,
     /// What it counted.
     pub counters: RecoveryCounters,
@@ -219,7 +220,14 @@ impl StreamFunctions {
                 && let (Some(parameters), true) = (replication.recoveries[at].individual, first == hop)
             {
                 member_of[hop] = Some(index(recoveries[at].individual.len()));
-                recoveries[at].individual.push((port, SequenceRecovery::new(parameters)));
+                // Of several member streams by one port the path tells which.
+                let by_port = (0..stream.hops.len()).filter(|other| {
+                    replication.merged[*other] as usize == *other
+                        && far_end(network, stream, *other) == (node, port.clone())
+                });
+                let path = replication.path[hop] + 1;
+                let name = if by_port.count() > 1 { format!("{port}, path {path}") } else { port };
+                recoveries[at].individual.push((name, SequenceRecovery::new(parameters)));
             }
             End { generates: is_generating, recovery, individual: member_of[first] }
         });

@@ -114,6 +114,16 @@ fn copies_that_share_a_link_part_by_their_identification() {
         let bound = bounds(&network).streams[0].listeners[0].delay.clone().expect("a bound");
         assert!(bound >= Duration::from_ns(566_880 + 82_080) && bound < Duration::from_us(760), "{bound}");
     }
+    // Each of two member streams by one link has an individual function of its own, with a name of its own.
+    let individual = "[{node: s5, reset-timeout: 20 ms, history-length: 8}, {node: s5, individual-recovery: true, reset-timeout: 20 ms, history-length: 8}, ";
+    let text = shared_link(identified, "lower")
+        .replace("sequence-recovery: [", &format!("sequence-recovery: {individual}"));
+    let (_, seen) = run(&text);
+    let own = functions(&seen)
+        .iter()
+        .filter_map(|one| Some((one.port.clone()?, one.counters.passed, one.counters.discarded)));
+    let both = [("p1, path 1".to_owned(), 50, 0), ("p1, path 2".to_owned(), 50, 0)];
+    assert_eq!(own.collect::<Vec<_>>(), both);
     for alike in ["", "      dmac-vlan-stream-identification: [{priority: 3}, {priority: 2}]\n"] {
         assert_eq!(codes(&shared_link(alike, "upper")), ["frer::impossible"], "{alike}");
     }
