@@ -220,7 +220,7 @@ impl StreamFunctions {
                 && let (Some(parameters), true) = (replication.recoveries[at].individual, first == hop)
             {
                 member_of[hop] = Some(index(recoveries[at].individual.len()));
-                // Of several member streams by one port the path tells which.
+                // Several member streams by one port have the number of their path in addition.
                 let by_port = (0..stream.hops.len()).filter(|other| {
                     replication.merged[*other] as usize == *other
                         && far_end(network, stream, *other) == (node, port.clone())
