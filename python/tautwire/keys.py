@@ -273,8 +273,10 @@ class StreamKeys(TypedDict, total=False):
     stated as the bridges in order or as the links of its tree."""
     destination: str
     """Destination address; by default the listener's, or a group address."""
-    identification: Described
-    """How bridges find its ATS scheduler (802.1CB stream identification); by default as their device model says."""
+    identification: Described | Sequence[Described]
+    """How nodes identify its frames (802.1CB stream identification), for ATS schedulers, stream filters and copies:
+    by a function, or by the first of several that a node has and that all frames match there; by default as their
+    device model says."""
     udp: Described
     """IPv4 and UDP addresses; the headers are part of the payload."""
     virtual_link: Described
@@ -333,7 +335,9 @@ class StreamAttributes:
     destination: str | None
     """Destination address; by default the listener's, or a group address."""
     identification: Any
-    """How bridges find its ATS scheduler (802.1CB stream identification); by default as their device model says."""
+    """How nodes identify its frames (802.1CB stream identification), for ATS schedulers, stream filters and copies:
+    by a function, or by the first of several that a node has and that all frames match there; by default as their
+    device model says."""
     udp: Any
     """IPv4 and UDP addresses; the headers are part of the payload."""
     virtual_link: Any

@@ -77,7 +77,7 @@ fn function(dice: &mut Dice, has_ip: bool, known: &[&str]) -> Option<String> {
             let addresses = [
                 ", destination-mac-mask: \"ff:ff:ff:ff:ff:ff\"",
                 ", source-mac-mask: \"00:00:00:00:00:ff\"",
-                ", destination-mac-mask: \"01:00:00:00:00:00\", destination-mac-match: \"00:00:00:00:00:00\"",
+                ", destination-mac-mask: \"01:00:00:00:00:00\"",
                 ", source-mac-mask: \"01:00:00:00:00:00\", source-mac-match: \"00:00:00:00:00:00\"",
             ];
             let drawn: &&str = dice.one_of(&addresses);
