@@ -393,9 +393,9 @@ class Network(Description):
         tuple
             The schedule, and the network with it in its description; None where it cannot be written there, as for
             links from a table. Of time-aware streams: ``verdict``, ``streams`` with their ``offset_ps``, bounds and
-            whether they are proven, ``ports`` with their ``control_list``, and the least ``conflict`` if one was left
-            out. Of links: ``verdict``, ``links`` with their ``points``, ``ports`` with the share of their time that is
-            in slots.
+            whether they are proven, ``ports`` with their ``control_list``, the least ``conflict`` if one was left
+            out, and the reasons of what is ``unproven``. Of links: ``verdict``, ``links`` with their ``points``,
+            ``ports`` with the share of their time that is in slots.
 
         Raises
         ------

@@ -48,6 +48,12 @@ pub struct NotServedSummary {
 }
 
 impl NotServed {
+    /// In words: `no frame was sent`.
+    #[must_use]
+    pub fn text(self) -> String {
+        self.summary().text
+    }
+
     pub(crate) fn summary(self) -> NotServedSummary {
         let (reason, failure_code, text) = match self {
             Self::Refused(None) => ("refused", None, "refused".to_owned()),

@@ -99,7 +99,7 @@ impl ScheduledChange {
             reasons.push("the description cannot be rewritten: streams are in a table or behind an alias, or devices do not take the lists".to_owned());
             return Some(Err(reasons));
         };
-        let gates = ScheduledGates::over(&found, &network);
+        let gates = ScheduledGates::of(&found, &network, true);
         Some(Ok(Self { change, text, begin, gates }))
     }
 

@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 use tautwire_model::Network;
-use tautwire_model::network::{PortIndex, StreamIndex, Traffic};
-use tautwire_report::{Verdict, judge};
+use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex, Traffic};
+use tautwire_report::{ListenerVerification, Verdict, judge};
 use tautwire_synthesis::{GateOptions, GateSchedule, Verdict as ScheduleVerdict, schedule_gates};
 use tautwire_units::Duration;
 
@@ -23,6 +23,23 @@ pub struct ScheduledGates {
     pub conflict: Option<(Vec<StreamIndex>, bool)>,
     /// Other streams with a deadline that is not proven with these gates.
     pub others: Vec<StreamIndex>,
+    /// Why streams are not proven, at each listener, in their order.
+    pub unproven: Vec<Unproven>,
+}
+
+/// Why a stream is not proven at a listener.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unproven {
+    /// The stream.
+    pub stream: StreamIndex,
+    /// Its listener.
+    pub listener: NodeIndex,
+    /// `deadline`, `no-bound`, `may-be-lost`, `taken-twice` or `not-served`.
+    pub reason: &'static str,
+    /// The bound of its delay, if there is one.
+    pub bound: Option<Duration>,
+    /// The same in words, without the names of both.
+    pub text: String,
 }
 
 /// A time-aware stream of a schedule.
@@ -59,41 +76,49 @@ impl ScheduledGates {
     /// # Errors
     /// Why the network can have no such schedule, each a sentence.
     pub fn find(network: &Network, options: &GateOptions) -> Option<Result<Self, Vec<String>>> {
-        Some(schedule_gates(network, options)?.map(|found| Self::of(&found, &found.network)))
+        Some(schedule_gates(network, options)?.map(|found| Self::of(&found, &found.network, false)))
     }
 
-    /// With the proof by a network that comes to the found lists in its run: a stream that may lose frames is not proven.
-    pub(crate) fn over(found: &GateSchedule, network: &Network) -> Self {
-        let mut made = Self::of(found, network);
-        let lost = crate::losses(network, &crate::bounds(network));
-        for one in &mut made.streams {
-            let listeners = network.streams[one.stream.index()].listeners.len();
-            one.is_proven &= !(0..listeners).any(|listener| lost.may_be_lost(one.stream, listener));
-        }
-        made
-    }
-
-    /// With the proof by a network.
-    fn of(found: &GateSchedule, network: &Network) -> Self {
+    /// With the proof by a network. With `asks_loss` a scheduled stream without a deadline that may lose frames is not proven either, as
+    /// one that has a deadline.
+    pub(crate) fn of(found: &GateSchedule, network: &Network, asks_loss: bool) -> Self {
         let bounds = crate::bounds(network);
         let judged = judge(network, Some(&bounds), None);
-        let is_proven = |number: usize| {
-            judged.streams[number].listeners.iter().all(|listener| listener.verdict == Verdict::Proven)
+        let why = |stream: StreamIndex, asks_loss: bool| {
+            let listeners = judged.streams[stream.index()].listeners.iter();
+            listeners.flat_map(|listener| unproven(network, stream, listener, asks_loss)).collect::<Vec<_>>()
         };
+        let is_judged = |stream: StreamIndex| {
+            let mut listeners = judged.streams[stream.index()].listeners.iter();
+            let has_deadline = network.streams[stream.index()].deadline.is_some();
+            !has_deadline || listeners.all(|listener| listener.verdict == Verdict::Proven)
+        };
+        let mut reasons = Vec::new();
         let streams = found.offsets().into_iter().map(|(stream, offset)| {
             let listeners = &bounds.streams[stream.index()].listeners;
             let delays: Option<Vec<Duration>> =
                 listeners.iter().map(|listener| listener.delay.as_ref().ok().copied()).collect();
             let jitters = listeners.iter().zip(delays.iter().flatten());
-            let has_deadline = network.streams[stream.index()].deadline.is_some();
+            let why = why(stream, asks_loss);
+            let is_proven = is_judged(stream) && why.is_empty();
+            // What was left out needs no other reason.
+            reasons.extend(why.into_iter().filter(|_| offset.is_some()));
             ScheduledStream {
                 stream,
                 offset,
                 bound: delays.as_ref().and_then(|delays| delays.iter().copied().max()),
                 jitter: jitters.map(|(listener, most)| most.saturating_sub(listener.delay_min)).max(),
-                is_proven: delays.is_some() && (!has_deadline || is_proven(stream.index())),
+                is_proven,
             }
         });
+        let streams = streams.collect();
+        let mut others = Vec::new();
+        for (number, stream) in network.streams.iter().enumerate() {
+            if stream.time_aware.is_none() && !is_judged(StreamIndex::at(number)) {
+                others.push(StreamIndex::at(number));
+                reasons.extend(why(StreamIndex::at(number), false));
+            }
+        }
         let ports = found.described.ports.iter().enumerate();
         let ports = ports.filter_map(|(link, port)| {
             let gates = found.network.gates(*port)?;
@@ -104,19 +129,16 @@ impl ScheduledGates {
                 ppm: found.described.problem.load_ppm(link),
             })
         });
-        let is_other = |number: &usize| {
-            let stream = &network.streams[*number];
-            stream.time_aware.is_none() && stream.deadline.is_some() && !is_proven(*number)
-        };
         Self {
             verdict: found.verdict,
             conflict: found.conflict.as_ref().map(|conflict| {
                 let stream = |flow: &usize| found.described.streams[*flow];
                 (conflict.flows.iter().map(stream).collect(), conflict.is_proven)
             }),
-            streams: streams.collect(),
+            streams,
             ports: ports.collect(),
-            others: (0..network.streams.len()).filter(is_other).map(StreamIndex::at).collect(),
+            others,
+            unproven: reasons,
             network: found.network.clone(),
         }
     }
@@ -170,6 +192,16 @@ impl ScheduledGates {
         });
         let name = |stream: &StreamIndex| network.streams[stream.index()].name.clone();
         let others = self.others.iter().map(name);
+        let unproven = self.unproven.iter().map(|one| {
+            json!({
+                "stream": name(&one.stream),
+                "listener": network.nodes[one.listener.index()].name,
+                "reason": one.reason,
+                "bound_ps": ps(one.bound),
+                "deadline_ps": ps(network.streams[one.stream.index()].deadline),
+                "text": one.text,
+            })
+        });
         let conflict = self.conflict.as_ref().map(|(streams, is_proven)| {
             json!({"streams": streams.iter().map(name).collect::<Vec<_>>(), "proven": is_proven})
         });
@@ -183,6 +215,7 @@ impl ScheduledGates {
             "ports": ports.collect::<Vec<_>>(),
             "conflict": conflict,
             "not_proven": others.collect::<Vec<_>>(),
+            "unproven": unproven.collect::<Vec<_>>(),
         })
     }
 
@@ -192,4 +225,41 @@ impl ScheduledGates {
         let port = &self.network.ports[port.index()];
         format!("{}:{}", self.network.nodes[port.node.index()].name, port.name)
     }
+}
+
+/// Why a stream is not proven at a listener, nothing if it is; of one without a deadline, why it has no bound, and if asked where it may
+/// be lost.
+fn unproven(
+    network: &Network,
+    stream: StreamIndex,
+    listener: &ListenerVerification,
+    asks_loss: bool,
+) -> Vec<Unproven> {
+    let bound = listener.bound.as_ref().and_then(|bound| bound.as_ref().ok().copied());
+    let because = |reason, text| Unproven { stream, listener: listener.listener, reason, bound, text };
+    let mut found = Vec::new();
+    if let Some(Err(why)) = &listener.bound {
+        found.push(because("no-bound", format!("no bound: {}", why.text(network))));
+    }
+    if let (Some(bound), Some(deadline)) = (bound, listener.deadline)
+        && bound > deadline
+    {
+        found.push(because("deadline", format!("up to {bound}, deadline {deadline}")));
+    }
+    if listener.deadline.is_some() || asks_loss {
+        // Without a bound no limit is known to be enough: that is no reason of its own.
+        let is_own = |limit: &&tautwire_analysis::Limit| bound.is_some() || limit.needed.is_some();
+        let limits = listener.may_be_lost.iter().filter(|limit| !limit.is_meant()).filter(is_own);
+        let lost = |limit: &tautwire_analysis::Limit| format!("may be lost at {}", limit.text(network));
+        found.extend(limits.map(|limit| because("may-be-lost", lost(limit))));
+    }
+    if listener.deadline.is_some() {
+        if listener.taken_twice {
+            found.push(because("taken-twice", "two copies of a frame may be taken".to_owned()));
+        }
+        if let Some(why) = listener.not_served {
+            found.push(because("not-served", why.text()));
+        }
+    }
+    found
 }

@@ -39,7 +39,7 @@ pub use adversary::{
 };
 pub use compare::{Compared, difference};
 pub use gate_change::ScheduledChange;
-pub use gate_schedule::{ScheduledGates, ScheduledPort, ScheduledStream};
+pub use gate_schedule::{ScheduledGates, ScheduledPort, ScheduledStream, Unproven};
 pub use profiles::{
     PROFILES, Profile, ProfileCheck, Rule, RuleRow, RuleVerdict, Source as RuleSource, SourceKind,
 };

@@ -1,7 +1,6 @@
 //! `tautwire schedule` of time-aware streams: offsets of talkers and lists of gates.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use tautwire_workbench::network::Traffic;
 use tautwire_workbench::{
@@ -23,7 +22,19 @@ pub(super) fn show(arguments: &Schedule, found: Result<ScheduledGates, Vec<Strin
     if let Some(place) = &arguments.out {
         write(path, place, |name, text| found.written(name, text))?;
     }
-    let text = if arguments.input.json { format!("{:#}\n", found.to_json()) } else { table(&found, path) };
+    let text = if arguments.input.json {
+        format!("{:#}\n", found.to_json())
+    } else {
+        let mut text = table(&found) + &reasons(&found);
+        if !found.unproven.is_empty() {
+            let _ = writeln!(
+                text,
+                "`tautwire bounds {} --explain STREAM`, with the schedule in it, says how a bound came about",
+                path.display()
+            );
+        }
+        text
+    };
     output::result(&text)?;
     Ok(if found.holds() { Exit::Holds } else { Exit::DeadlineMissed })
 }
@@ -51,7 +62,7 @@ pub(super) fn show_change(arguments: &Schedule, at: Duration, options: &GateOpti
         let ports: Vec<String> = change.lists.iter().map(|(port, _)| found.gates.port_name(*port)).collect();
         let name = |stream: StreamIndex| found.gates.network.streams[stream.index()].name.clone();
         let streams: Vec<String> = change.streams.iter().map(|(stream, _)| name(*stream)).collect();
-        let mut text = table(&found.gates, path);
+        let mut text = table(&found.gates);
         let _ = writeln!(text, "\n{}: new lists are set at {}", change.at, ports.join(", "));
         let _ = writeln!(text, "{}: they begin", found.begin);
         let _ = writeln!(text, "{}: talkers start: {}", change.start, streams.join(", "));
@@ -60,6 +71,7 @@ pub(super) fn show_change(arguments: &Schedule, at: Duration, options: &GateOpti
         } else {
             "refused: a stream is not proven before, during and after the change\n"
         });
+        text.push_str(&reasons(&found.gates));
         text
     };
     output::result(&text)?;
@@ -67,7 +79,7 @@ pub(super) fn show_change(arguments: &Schedule, at: Duration, options: &GateOpti
 }
 
 /// A schedule for people.
-fn table(found: &ScheduledGates, path: &Path) -> String {
+fn table(found: &ScheduledGates) -> String {
     let network = &found.network;
     let mut rows =
         vec![["stream", "interval", "offset", "there by", "jitter", "deadline", ""].map(str::to_owned)];
@@ -136,12 +148,16 @@ fn table(found: &ScheduledGates, path: &Path) -> String {
     if !found.others.is_empty() {
         let _ = writeln!(text, "not proven with these gates: {}", names(&found.others));
     }
-    if found.streams.iter().any(|stream| stream.offset.is_some() && !stream.is_proven) {
-        let _ = writeln!(
-            text,
-            "`tautwire bounds {} --explain STREAM`, with the schedule in it, says why a stream is not proven",
-            path.display()
-        );
+    text
+}
+
+/// Why streams are not proven, a line for each listener.
+fn reasons(found: &ScheduledGates) -> String {
+    let mut text = String::new();
+    for one in &found.unproven {
+        let stream = &found.network.streams[one.stream.index()].name;
+        let listener = &found.network.nodes[one.listener.index()].name;
+        let _ = writeln!(text, "{stream} to {listener}: {}", one.text);
     }
     text
 }

@@ -7,7 +7,7 @@ use tautwire_core::gates::{GuardPolicy, Openings};
 use tautwire_units::{BitRate, Bytes, Duration};
 
 use super::{CycleTime, PortGates};
-use crate::frame::{TAG, Tags, frame_length};
+use crate::frame::{FRAME_MIN, TAG, Tags, frame_length};
 use crate::gates::codes;
 use crate::network::{Hop, NodeKind, PortIndex, Stream, TimelineAction, TransmissionSelection};
 use crate::resolve::Resolved;
@@ -16,7 +16,7 @@ use crate::text::faults::Faults;
 use crate::text::tree::{Node, Place};
 
 /// Octets of preamble and start delimiter, which are sent before a frame.
-const PREAMBLE: u64 = 8;
+const PREAMBLE: Bytes = Bytes::new(8);
 
 /// The shortest cycle.
 const CYCLE_MIN: Duration = Duration::from_us(1);
@@ -27,6 +27,7 @@ struct Gated<'a> {
     gates: &'a PortGates,
     place: Place,
     rate: BitRate,
+    mtu: Bytes,
 }
 
 /// Reports what cannot be, or does nothing, of the gates of a network.
@@ -56,7 +57,8 @@ pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
     for (port, gates, place) in &all {
         let Some(links) = topology.ports[port.index()].links else { continue };
         let rate = topology.links[links.egress.index()].rate;
-        let gated = Gated { port: *port, gates, place: *place, rate };
+        let mtu = topology.ports[port.index()].mtu;
+        let gated = Gated { port: *port, gates, place: *place, rate, mtu };
         list(&gated, faults);
         gated.beside_others(of, faults);
         gated.slopes(of, faults);
@@ -65,6 +67,7 @@ pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
                 gated.passes(of, stream, hop, faults);
             }
         }
+        gated.control_passes(of, faults);
     }
 }
 
@@ -169,7 +172,7 @@ impl Gated<'_> {
     /// Whether frames of a stream pass.
     fn passes(&self, of: &Resolved<'_, '_>, stream: &Stream, hop: &Hop, faults: &mut Faults) {
         let (class, name) = (hop.class.index(), &stream.name);
-        let mtu = of.topology.ports[self.port.index()].mtu;
+        let mtu = self.mtu;
         let (most, at) = (self.gates.payload_max(class, mtu), of.topology.port_name(self.port));
         if stream.payload_max > most && self.gates.payload_max[class].is_some() && stream.payload_max <= mtu {
             let message = format!(
@@ -182,8 +185,46 @@ impl Gated<'_> {
                 return;
             }
         }
+        let frame = frame_length(most.min(stream.payload_max), hop.tagged);
+        let needed = self.needed(class, hop.tagged, frame);
+        if let Some((message, help)) = self.shut(of, (class, name), needed) {
+            faults.error(codes::GATE_WINDOW, self.place, message, help);
+        }
+    }
+
+    /// Whether network control passes. Bounds know it as interference alone, so its protocols suffer, and no stream.
+    fn control_passes(&self, of: &Resolved<'_, '_>, faults: &mut Faults) {
+        let Some(control) = &of.network_control else { return };
+        let class_table = &of.topology.ports[self.port.index()].class_table;
+        let class = class_table.class_of(control.priority, true).index();
+        let needed = self.needed(class, Tags::default(), control.frame_max.max(FRAME_MIN));
+        if let Some((message, help)) = self.shut(of, (class, "network-control"), needed) {
+            let help = format!("{help}, or write `network-control: none` if there is none");
+            faults.warning(codes::GATE_WINDOW, self.place, message, help);
+        }
+    }
+
+    /// How long the gate of a class must be open for a frame with these tags, of so many octets from destination to FCS.
+    fn needed(&self, class: usize, tags: Tags, frame: Bytes) -> Duration {
+        let frame = match self.gates.guard {
+            GuardPolicy::LookAhead => frame,
+            GuardPolicy::MaxSdu => {
+                frame_length(self.gates.payload_max(class, self.mtu), Tags { vlan: true, ..tags })
+            }
+            GuardPolicy::None => return Duration::from_ps(1),
+        };
+        self.rate.duration_ceil((frame + PREAMBLE).bits())
+    }
+
+    /// What is wrong, and what would be right, if the gate of a class is never open for as long as frames of `name` need.
+    fn shut(
+        &self,
+        of: &Resolved<'_, '_>,
+        (class, name): (usize, &str),
+        needed: Duration,
+    ) -> Option<(String, String)> {
         let longest = match self.gates.parameters.openings(class) {
-            Openings::Always => return,
+            Openings::Always => return None,
             Openings::Never => Duration::ZERO,
             Openings::In(open) => {
                 let lengths =
@@ -191,22 +232,10 @@ impl Gated<'_> {
                 lengths.max().unwrap_or_default()
             }
         };
-        let payload = match self.gates.guard {
-            GuardPolicy::LookAhead => most.min(stream.payload_max),
-            GuardPolicy::MaxSdu => most,
-            GuardPolicy::None => Bytes::ZERO,
-        };
-        let needed = match self.gates.guard {
-            GuardPolicy::None => Duration::from_ps(1),
-            _ => {
-                let vlan = hop.tagged.vlan || self.gates.guard == GuardPolicy::MaxSdu;
-                let octets = frame_length(payload, Tags { vlan, ..hop.tagged }).get() + PREAMBLE;
-                self.rate.duration_ceil(Bytes::new(octets).bits())
-            }
-        };
         if needed <= longest {
-            return;
+            return None;
         }
+        let at = of.topology.port_name(self.port);
         let message = if longest.is_zero() {
             format!(
                 "the gate of class {class} of {at} never opens, and frames of `{name}` wait there for ever"
@@ -216,8 +245,7 @@ impl Gated<'_> {
                 "the gate of class {class} of {at} is open for {longest} at most, and a frame of `{name}` needs {needed}: it blocks its queue for ever"
             )
         };
-        let help = self.remedy(longest, needed);
-        faults.error(codes::GATE_WINDOW, self.place, message, help);
+        Some((message, self.remedy(longest, needed)))
     }
 
     /// What would let the frames of a class pass, or discard those that do not.
@@ -225,7 +253,7 @@ impl Gated<'_> {
         // A tag is taken to be there.
         let bits = u128::from(longest.as_ps()) * u128::from(self.rate.as_bps()) / 1_000_000_000_000;
         let octets = u64::try_from(bits / 8).unwrap_or(u64::MAX);
-        let msdu = octets.saturating_sub(PREAMBLE + 16 + TAG.get());
+        let msdu = octets.saturating_sub(PREAMBLE.get() + 16 + TAG.get());
         if msdu > 2 {
             format!("open it for {needed}, or set the class to {msdu} B at most in `queue-max-sdu-table`")
         } else {

@@ -8,6 +8,7 @@ mod control;
 mod cqf;
 mod files;
 mod frer;
+mod gate_changes;
 mod gates;
 mod known_instants;
 mod listeners;

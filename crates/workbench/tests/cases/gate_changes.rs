@@ -1,0 +1,62 @@
+//! A stream that is added in a run, worked out by hand: `schedule-to-be-changed` of the scenarios.
+//!
+//! Lines have 100 Mbit/s, an octet in 80 ns, cables take 100 ns, and a switch 4 us. 100 octets of payload are 130 on a line with header,
+//! tag, FCS and preamble, 10.4 us, so a node has such a frame 10.5 us after its start, and a switch has it in its queue 14.5 us after that.
+
+use tautwire_sim::{GatesObservation, Recorder, Transmission};
+use tautwire_workbench::network::TimelineAction;
+use tautwire_workbench::{
+    Duration, GateOptions, Options, ScheduledChange, bounds_in_run, simulate_with, verify,
+};
+
+use super::network;
+
+/// Nanoseconds at which frames of a stream start at each hop: number of the frame, hop, start.
+struct Starts(u32, Vec<(u32, u32, u64)>);
+
+impl Recorder for Starts {
+    fn transmitted(&mut self, sent: &Transmission) {
+        if sent.stream == self.0 {
+            assert_eq!(sent.start.as_ps() % 1_000, 0);
+            self.1.push((sent.number, sent.hop, sent.start.as_ps() / 1_000));
+        }
+    }
+}
+
+/// The common period of lists and streams is 1 ms. Set at 10 ms, all lists begin two periods later, and the talker one period behind that.
+#[test]
+fn a_stream_is_added_at_instants_that_are_known() {
+    let text = std::fs::read_to_string("../../scenarios/schedule-to-be-changed.yaml").expect("a scenario");
+    for (at_us, begin_us) in [(10_000, 12_000), (10_400, 12_000), (10_999, 12_000), (11_000, 13_000)] {
+        let at = Duration::from_us(at_us);
+        let found = ScheduledChange::find("case", &text, &GateOptions::default(), at).expect("a new stream");
+        let found = found.expect("a change");
+        assert!(found.holds(), "{:?}", found.gates.unproven);
+        let (begin, start) = (Duration::from_us(begin_us), Duration::from_us(begin_us + 1_000));
+        assert_eq!((found.change.at, found.begin, found.change.start), (at, begin, start));
+        let network = network(&found.text);
+        let new = network.streams.iter().position(|stream| stream.name == "grip").expect("it is there");
+        let events: Vec<(Duration, bool)> = network
+            .events
+            .iter()
+            .map(|event| (event.at, matches!(event.action, TimelineAction::ChangeGates(..))))
+            .collect();
+        assert_eq!(events, [(at, true), (at, true), (start, false)]);
+
+        let mut starts = Starts(u32::try_from(new).expect("few"), Vec::new());
+        let seen = simulate_with(&network, &mut Options::default(), &mut starts);
+        let gates = seen.mechanisms.of::<GatesObservation>().expect("gates");
+        let began = gates.ports.iter().map(|port| port.config_change_time.expect("a list runs").as_ps());
+        assert_eq!(began.collect::<Vec<_>>(), [begin.as_ps(); 2]);
+        assert!(gates.ports.iter().all(|port| port.config_change_error == 0 && !port.config_pending));
+        let first = start.as_ps() / 1_000;
+        // A gate opens a nanosecond behind the latest instant at which the frame is there, for what is rounded; at the second switch a gap of
+        // 960 ns counts, for a lower frame may have been before it at the first.
+        let (left, right) = (first + 14_501, first + 14_501 + 14_500 + 960 + 1);
+        let by_hand = [(0, 0, first), (0, 1, left), (0, 2, right)];
+        assert_eq!(starts.1[..3], by_hand);
+        assert_eq!(starts.1[3], (1, 0, first + 1_000_000));
+        let all = bounds_in_run(&network, &seen);
+        assert_eq!(verify(&network, &all, &seen).contradictions, []);
+    }
+}
