@@ -282,7 +282,8 @@ def test_recovery_functions_of_copies_are_a_table() -> None:
     names = [column["name"] for column in table["columns"]]
     rows = [dict(zip(names, row, strict=True)) for row in table["rows"]]
     sequence, *members = rows
-    assert [row["function"].split(",")[0] for row in rows] == ["sequence", "individual", "individual"]
+    assert [row["function"] for row in rows] == ["sequence", "individual", "individual"]
+    assert [row["members"] for row in rows] == ["p1, p2", "p1", "p2"]
     assert {(row["stream"], row["node"]) for row in rows} == {("orders", "s4")}
     judged = sequence["passed"] + sequence["discarded"] + sequence["rogue"]
     assert judged == sum(row["passed"] for row in members)

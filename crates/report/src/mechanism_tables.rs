@@ -100,8 +100,15 @@ fn rendered(table: &MechanismTable, options: TableOptions) -> String {
         .map(|column| if is_time(column) { format!("{} ms", column.title) } else { column.title.clone() })
         .collect();
     let is_number = |place: usize| !table.rows.iter().any(|row| matches!(row[place], TableCell::Text(_)));
+    // Columns that count nothing anywhere go if there is no room.
+    let is_empty =
+        |row: &Vec<TableCell>, place: usize| matches!(row[place], TableCell::Number(0) | TableCell::None(()));
+    let expendable = |place: usize| u8::from(table.rows.iter().all(|row| is_empty(row, place)));
     let columns: Vec<Column<'_>> = (0..titles.len())
-        .map(|place| if is_number(place) { number(&titles[place], 0) } else { text(&titles[place], 0) })
+        .map(|place| {
+            let (title, expendable) = (&titles[place], expendable(place));
+            if is_number(place) { number(title, expendable) } else { text(title, expendable) }
+        })
         .collect();
     let cell = |(column, cell): (&TableColumn, &TableCell)| match cell {
         TableCell::Number(ps) if is_time(column) => {

@@ -52,7 +52,7 @@ pub(crate) trait AtReception {
     /// Whether frames after a hop may carry marks that count at its port.
     fn marks(&self, network: &Network, stream: StreamIndex, hop: &Hop) -> bool;
 
-    /// A node comes back when its clock reads `now`.
+    /// A node begins, or comes back, when its clock reads `now`.
     fn start(&mut self, node: NodeIndex, now: Instant);
 
     /// The gates of a node follow this time from `now` on.
@@ -88,7 +88,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         }
         let network = self.network;
         for node in (0..network.nodes.len()).map(NodeIndex::at) {
-            self.start_receptions(node);
+            self.begin_receptions_of(node);
         }
         let functions = &self.plugged.as_ref().expect("a run with functions").receptions.0;
         for (number, stream) in network.streams.iter().enumerate() {
@@ -178,13 +178,18 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         true
     }
 
+    /// A node begins: its functions start.
+    fn begin_receptions_of(&mut self, node: NodeIndex) {
+        let now = self.nodes[node.index()].clock.local(self.now);
+        self.plugged().receptions.0.iter_mut().for_each(|function| function.start(node, now));
+    }
+
     /// A node comes back: its functions start again.
     pub(crate) fn start_receptions(&mut self, node: NodeIndex) {
-        let now = self.nodes[node.index()].clock.local(self.now);
+        self.begin_receptions_of(node);
         let talkers = &self.talkers;
         let plugged = self.plugged.as_mut().expect("a run with functions");
         for function in &mut plugged.receptions.0 {
-            function.start(node, now);
             function.renumber(node, &|stream| talkers[stream.index()].number);
         }
     }

@@ -16,7 +16,7 @@ use tautwire_core::frer::{Discarded, LatentErrorDetection, RecoveryCounters, Seq
 use tautwire_core::gates::GateTime;
 use tautwire_model::Network;
 use tautwire_model::frer::FrameReplication;
-use tautwire_model::network::{Hop, Layer, NodeIndex, Stream, StreamIndex, TimelineAction};
+use tautwire_model::network::{Hop, Layer, NodeIndex, StreamIndex, TimelineAction};
 use tautwire_observe::{Cell, Column, Shown, Table};
 use tautwire_units::Instant;
 
@@ -57,9 +57,10 @@ pub struct FunctionObservation {
     pub node: NodeIndex,
     stream_name: String,
     node_name: String,
-    /// The reception port of an individual recovery function, with the path of its member stream where several come there; none for a
-    /// sequence recovery function.
-    pub port: Option<String>,
+    /// Whether it is an individual recovery function, of one member stream.
+    pub is_individual: bool,
+    /// Its member streams: the reception port of each, with its path where several come there.
+    pub members: Vec<String>,
     /// What it counted.
     pub counters: RecoveryCounters,
     /// Tests that found latent errors, and resets of the detection; none without one.
@@ -97,8 +98,8 @@ struct StreamFunctions {
 struct End {
     generates: bool,
     recovery: Option<u32>,
-    /// Of its member stream.
-    individual: Option<u32>,
+    /// Its member stream, of those of the functions.
+    member: Option<u32>,
 }
 
 struct Recovery {
@@ -106,8 +107,10 @@ struct Recovery {
     name: String,
     sequence: Option<SequenceRecovery>,
     latent: Option<LatentErrorDetection>,
-    /// With the port by which its member stream comes.
-    individual: Vec<(String, SequenceRecovery)>,
+    /// The ports by which member streams come.
+    members: Vec<String>,
+    /// A function for each of them, or none.
+    individual: Vec<SequenceRecovery>,
 }
 
 /// Numbers of frames: from each of these frames on, the number of the stream's frame that would have sequence number 0.
@@ -201,35 +204,35 @@ impl StreamFunctions {
             name: network.nodes[described.node.index()].name.clone(),
             sequence: described.sequence.map(SequenceRecovery::new),
             latent: described.latent.map(|latent| LatentErrorDetection::new(latent, Instant::ZERO)),
+            members: Vec::new(),
             individual: Vec::new(),
         };
         let mut recoveries: Vec<Recovery> = replication.recoveries.iter().map(recovery).collect();
         let mut member_of: Vec<Option<u32>> = vec![None; stream.hops.len()];
+        let far_ends: Vec<_> = stream.hops.iter().map(|hop| network.far_end(hop)).collect();
         let ends = (0..stream.hops.len()).map(|hop| {
-            let (node, port) = far_end(network, stream, hop);
+            let (node, port) = far_ends[hop];
             let is_generating = node == replication.generation;
             let recovery = replication.recovered[hop];
             // Its functions take the frames that are identified as its own.
             let is_looked_at = is_generating || recovery.is_some();
             let seen = identification::handle(network, number, &stream.hops[hop], Layer::Wire);
             if is_looked_at && seen != Some(number) {
-                return End { generates: false, recovery: None, individual: None };
+                return End { generates: false, recovery: None, member: None };
             }
             let first = replication.merged[hop] as usize;
-            if let Some(at) = recovery.map(|at| at as usize)
-                && let (Some(parameters), true) = (replication.recoveries[at].individual, first == hop)
-            {
-                member_of[hop] = Some(index(recoveries[at].individual.len()));
+            if let (Some(at), true) = (recovery.map(|at| at as usize), first == hop) {
+                let own = &mut recoveries[at];
+                member_of[hop] = Some(index(own.members.len()));
                 // Several member streams by one port have the number of their path in addition.
                 let by_port = (0..stream.hops.len()).filter(|other| {
-                    replication.merged[*other] as usize == *other
-                        && far_end(network, stream, *other) == (node, port.clone())
+                    replication.merged[*other] as usize == *other && far_ends[*other].1 == port
                 });
-                let path = replication.path[hop] + 1;
-                let name = if by_port.count() > 1 { format!("{port}, path {path}") } else { port };
-                recoveries[at].individual.push((name, SequenceRecovery::new(parameters)));
+                let (name, path) = (network.ports[port.index()].name.clone(), replication.path[hop] + 1);
+                own.members.push(if by_port.count() > 1 { format!("{name} (path {path})") } else { name });
+                own.individual.extend(replication.recoveries[at].individual.map(SequenceRecovery::new));
             }
-            End { generates: is_generating, recovery, individual: member_of[first] }
+            End { generates: is_generating, recovery, member: member_of[first] }
         });
         Self {
             stream: number,
@@ -252,8 +255,7 @@ impl StreamFunctions {
         }
         let Some(recovery) = end.recovery.map(|at| &mut self.recoveries[at as usize]) else { return Ok(()) };
         let sequence = Some(self.numbers.of(number));
-        if let Some(member) = end.individual {
-            let (_, function) = &mut recovery.individual[member as usize];
+        if let Some(function) = end.member.and_then(|member| recovery.individual.get_mut(member as usize)) {
             function.receive(frame.now, sequence).map_err(why)?;
         }
         let Some(function) = &mut recovery.sequence else { return Ok(()) };
@@ -273,21 +275,22 @@ impl StreamFunctions {
         }
         for recovery in self.recoveries.iter_mut().filter(|recovery| recovery.node == node) {
             recovery.sequence.iter_mut().for_each(SequenceRecovery::reset);
-            recovery.individual.iter_mut().for_each(|(_, function)| function.reset());
+            recovery.individual.iter_mut().for_each(SequenceRecovery::reset);
         }
     }
 
     fn finish(&mut self, clocks: &dyn Fn(NodeIndex) -> Instant, seen: &mut RecoveryObservation) {
         for recovery in &mut self.recoveries {
             let now = clocks(recovery.node);
-            let mut observe = |port: Option<String>, function: &mut SequenceRecovery, latent| {
+            let mut observe = |is_individual, members: &[String], function: &mut SequenceRecovery, latent| {
                 function.settle(now);
                 seen.functions.push(FunctionObservation {
                     stream: self.stream,
                     node: recovery.node,
                     stream_name: self.name.clone(),
                     node_name: recovery.name.clone(),
-                    port,
+                    is_individual,
+                    members: members.to_vec(),
                     counters: *function.counters(),
                     latent,
                 });
@@ -297,20 +300,13 @@ impl StreamFunctions {
                     latent.settle(now, function.counters());
                     (latent.errors(), latent.resets())
                 });
-                observe(None, function, latent);
+                observe(false, &recovery.members, function, latent);
             }
-            for (port, function) in &mut recovery.individual {
-                observe(Some(port.clone()), function, None);
+            for (member, function) in recovery.members.chunks(1).zip(&mut recovery.individual) {
+                observe(true, member, function, None);
             }
         }
     }
-}
-
-/// The node at the far end of a hop, and the name of the port there.
-fn far_end(network: &Network, stream: &Stream, hop: usize) -> (NodeIndex, String) {
-    let links = network.ports[stream.hops[hop].port.index()].links.expect("a hop's port is connected");
-    let port = &network.ports[network.links[links.egress.index()].to.index()];
-    (port.node, port.name.clone())
 }
 
 fn why(discarded: Discarded) -> DropReason {
@@ -372,9 +368,8 @@ const fn column(name: &'static str, title: &'static str) -> Column {
 impl Shown for RecoveryObservation {
     fn join(&self, other: &Self) -> Self {
         let mut functions: Vec<_> = self.functions.iter().chain(&other.functions).cloned().collect();
-        functions.sort_by(|one, other| {
-            (one.stream, one.node, &one.port).cmp(&(other.stream, other.node, &other.port))
-        });
+        let place = |of: &FunctionObservation| (of.stream, of.node, of.is_individual, of.members.clone());
+        functions.sort_by_cached_key(place);
         let mut repeats = self.repeats.clone();
         for more in &other.repeats {
             match repeats.iter_mut().find(|own| own.stream == more.stream) {
@@ -391,27 +386,25 @@ impl Shown for RecoveryObservation {
 
     fn tables(&self) -> Vec<Table> {
         let row = |seen: &FunctionObservation| {
-            let function = match &seen.port {
-                Some(port) => format!("individual, port {port}"),
-                None => "sequence".to_owned(),
-            };
-            let names = [seen.stream_name.clone(), seen.node_name.clone(), function].map(Cell::Text);
+            let function = if seen.is_individual { "individual" } else { "sequence" }.to_owned();
+            let names = [seen.stream_name.clone(), seen.node_name.clone(), function, seen.members.join(", ")];
             let of = &seen.counters;
             let counts = [of.passed, of.discarded, of.rogue, of.out_of_order, of.lost, of.tagless, of.resets];
             let latent = match seen.latent {
                 Some((errors, resets)) => [Cell::Number(errors), Cell::Number(resets)],
                 None => [Cell::None, Cell::None],
             };
-            names.into_iter().chain(counts.map(Cell::Number)).chain(latent).collect()
+            names.map(Cell::Text).into_iter().chain(counts.map(Cell::Number)).chain(latent).collect()
         };
         let functions = Table {
             name: "recovery",
             title: "Recovery functions",
-            about: "Frames of a stream at each recovery function: copies that passed, and why others did not.",
+            about: "A sequence recovery function is for all member streams that come to its node, an individual one for one of them; each is named by the port where it comes in. Counted are frames that passed, why others did not, and tests that found latent errors.",
             columns: vec![
                 column("stream", "stream"),
                 column("node", "node"),
                 column("function", "function"),
+                column("members", "members"),
                 column("passed", "passed"),
                 column("discarded", "discarded"),
                 column("rogue", "rogue"),
@@ -420,7 +413,7 @@ impl Shown for RecoveryObservation {
                 column("tagless", "tagless"),
                 column("resets", "resets"),
                 column("latent_errors", "latent errors"),
-                column("latent_error_resets", "latent error resets"),
+                column("latent_error_resets", "latent resets"),
             ],
             rows: self.functions.iter().map(row).collect(),
         };
