@@ -1,13 +1,14 @@
 //! Stuck senders: what a node repeats, as a stream of its own from there on, and the recovery functions that discard it.
 //!
 //! A repeat has the number of the last frame before it, in one queue with which it goes on, so it comes behind it to the next recovery
-//! functions. They know it as long as they have not begun anew since that frame. Let the stream be periodic over the run, and let no stated
-//! failure and no limit that may be too small take its frames on the way over the node. (Limits are known when there are bounds, so one that may
-//! be too small comes back as a doubt.) Then
+//! functions. They know it as long as they have not begun anew since that frame. Let two frames of the stream be created at most `distance` apart over
+//! the run: its period and jitter, or what the largest frame takes of a constant rate. (Of other traffic a least distance says nothing here: a
+//! talker may pause for longer than any timer.) And let no stated failure and no limit that may be too small take its frames on the way over the
+//! node. (Limits are known when there are bounds, so one that may be too small comes back as a doubt.) Then
 //!
-//! - an *individual* recovery function at the end of this way gets a frame at least every `period + jitter + d_max - d_min` of this way, and what it
+//! - an *individual* recovery function at the end of this way gets a frame at least every `distance + d_max - d_min` of this way, and what it
 //!   discards starts its timer again, too;
-//! - a *sequence* recovery function by the vector algorithm passes a frame at least every `period + jitter + d_max - d_min` over all ways.
+//! - a *sequence* recovery function by the vector algorithm passes a frame at least every `distance + d_max - d_min` over all ways.
 //!
 //! With a reset timeout that is longer, on the node's clock, no repeat goes further. The match algorithm knows the last number alone, so a repeat
 //! between copies of other ways passes it. Elsewhere bounds count repeats behind the function as well, listeners may get them, and frames
@@ -17,6 +18,7 @@ use tautwire_core::frer::RecoveryAlgorithm;
 use tautwire_model::Network;
 use tautwire_model::frer::Repeats;
 use tautwire_model::network::{NodeIndex, Stream, StreamIndex, TimelineAction, Traffic};
+use tautwire_model::wire_bits;
 
 use crate::analysis::Analysis;
 use crate::clock::{Deviation, servo, slack_ps};
@@ -105,12 +107,18 @@ fn doubt(number: usize) -> u16 {
 fn distance_max(network: &Network, number: StreamIndex) -> Option<u64> {
     let stream = &network.streams[number.index()];
     let pauses = |action: &TimelineAction| matches!(action, TimelineAction::StartStream(of) | TimelineAction::StopStream(of) | TimelineAction::ChangeTraffic(of, ..) if *of == number);
-    let Traffic::Periodic { interval, jitter, .. } = stream.traffic else { return None };
+    let longest = match &stream.traffic {
+        Traffic::Periodic { interval, jitter, .. } => interval.as_ps().saturating_add(jitter.as_ps()),
+        // Behind a frame of the largest size.
+        Traffic::ConstantRate { rate, .. } => {
+            rate.duration_ceil(wire_bits(stream.payload_max, stream.tagged)).as_ps()
+        }
+        _ => return None,
+    };
     if !stream.started || servo(network) > 0 || network.events.iter().any(|event| pauses(&event.action)) {
         return None;
     }
     let clock = &network.nodes[stream.talker.index()].clock;
-    let longest = interval.as_ps().saturating_add(jitter.as_ps());
     Some(Deviation::of(clock).stretch(longest).saturating_add(2 * slack_ps(clock)))
 }
 

@@ -500,6 +500,26 @@ fn repeats_of_a_stuck_sender_are_discarded() {
     assert_eq!(after, before.max(short + Duration::from_ps((1_006 + 20) * 80_000)));
 }
 
+/// Frames of a constant rate are apart by what the largest takes of it: 1 ms for 1020 octets. A repeat holds the copy of the short way up for 82.08 us.
+#[test]
+fn repeats_of_a_stream_of_constant_rate_are_known() {
+    let stuck = |timeout: u32, rate: &str| {
+        let recovery = format!("reset-timeout: {timeout} ms, history-length: 8");
+        let text = two_ways("3 us", &recovery, &format!("events: [{STUCK}]\n"))
+            .replace("type: periodic, interval: 1 ms", &format!("type: constant-rate, rate: {rate}"));
+        let (network, seen) = run(&text);
+        let all = bounds(&network);
+        let limits = losses(&network, &all).at(StreamIndex(0), 0).to_vec();
+        let needed: Vec<_> = limits.iter().map(|limit| (limit.kind.name, limit.needed)).collect();
+        (needed, taken_twice(&network, &all)[0][0], repeated(&seen)[0])
+    };
+    assert_eq!(stuck(2, "8160 kbit/s"), (vec![], false, (132, 132, 0)));
+    // Half the rate makes frames 2 ms apart: one repeat of each passes when the timer has run out.
+    let (needed, twice, (sent, discarded, taken)) = stuck(1, "4080 kbit/s");
+    assert_eq!((needed, twice), (vec![("recovery-timeout", Some(2_082_080_001))], true));
+    assert!(taken > 10 && discarded + taken == sent, "{sent} {discarded} {taken}");
+}
+
 /// What the sender repeats when its stream has stopped is new for a function that has begun anew; an individual recovery function does not.
 #[test]
 fn repeats_of_a_stream_that_stopped_pass_behind_the_timeout() {
