@@ -22,6 +22,8 @@ True
 from tautwire import _core, statistics
 from tautwire.admission import Admission
 from tautwire.bed import BedCapture, BedClock, BedLink, BedMessages, BedResults, Span
+from tautwire.checks import ProfileRule, check, profile_rules
+from tautwire.computing import bounds, explain, report, simulate, verify
 from tautwire.describe import (
     ArrivalCurve,
     Clock,
@@ -40,7 +42,7 @@ from tautwire.difference import Difference, diff
 from tautwire.errors import DescriptionError, Diagnostic, FileError, TautwireError, UnknownNameError
 from tautwire.exchange import Exported, Imported, export, import_network
 from tautwire.machines import AtsSchedulers, ClockServo, CreditBasedShaper
-from tautwire.network import Network, ProfileRule, check, load, load_text, profile_rules
+from tautwire.network import Network, load, load_text
 from tautwire.parts import Link, Node, Stream
 from tautwire.results import (
     BoundExplanation,
@@ -48,11 +50,6 @@ from tautwire.results import (
     Observation,
     Table,
     Verification,
-    bounds,
-    explain,
-    report,
-    simulate,
-    verify,
 )
 from tautwire.slots import PlannedSlot, SlotPlan, plan_slots
 from tautwire.studies import Range, Study, StudyError, grid, sample, study

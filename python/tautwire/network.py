@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack, cast
 
 from tautwire import _core
-from tautwire.describe import plain, verbatim, yaml
+from tautwire.describe import verbatim, yaml
 from tautwire.edits import Edited, edited, keys_at
 from tautwire.errors import DescriptionError, Diagnostic, FileError, UnknownNameError
 from tautwire.keys import NetworkKeys
 from tautwire.parts import Description, Elements, Keys, Link, Nodes, Place, Stream, caller
 from tautwire.shown import counted, network_html
+from tautwire.texts import PARTS, changed_text, numbered, said
 
-__all__ = ["Network", "ProfileRule", "check", "load", "load_text", "profile_rules"]
-
-# A text that needs no quotes in YAML, in brackets too.
-_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._/+-]*[A-Za-z0-9%]|[A-Za-z0-9]")
-
-# Parts of a description that an empty one has not.
-_PARTS = ("nodes", "links", "streams")
+__all__ = ["Network", "load", "load_text"]
 
 
 class Network(Description):
@@ -125,11 +119,11 @@ class Network(Description):
         text = state["_read"]
         self.__dict__.update(state)
         if text is not None and self._changed is not None:
-            self._read = _resolved(*_core.load_text(self._path or self.name, self._changed))
+            self._read = resolved(*_core.load_text(self._path or self.name, self._changed))
         elif text is not None and self._path is not None:
-            self._read = _resolved(*_read_file(self._path))
+            self._read = resolved(*read_file(self._path))
         elif isinstance(text, str):
-            self._read = _resolved(*_core.load_text(self.name, text))
+            self._read = resolved(*_core.load_text(self.name, text))
 
     # What was read from a text becomes objects when it is first asked for or added to.
 
@@ -207,7 +201,7 @@ class Network(Description):
         """
         if self._read is None:
             return super().document()
-        found: dict[str, Any] = _numbered(json.loads(self._read.document()))
+        found: dict[str, Any] = numbered(json.loads(self._read.document()))
         return found
 
     def text(self) -> str:
@@ -251,10 +245,10 @@ class Network(Description):
         if self._edited is None or self._edited[0] != document:
             text, before = self._base
             # An empty list of streams is none; a text without a name keeps the one that it got.
-            before = {key: value for key, value in before.items() if value or key not in _PARTS}
+            before = {key: value for key, value in before.items() if value or key not in PARTS}
             after = {key: value for key, value in document.items() if key != "name" or key in before}
             found = edited(text, before, after)
-            is_right = found is not None and _said(found.text) == _said(yaml(after))
+            is_right = found is not None and said(found.text) == said(yaml(after))
             self._edited = (document, found if is_right else None)
         return self._edited[1]
 
@@ -307,7 +301,7 @@ class Network(Description):
         UnknownNameError
             Nothing in the description is named so.
         DescriptionError
-            A value is none that the description takes.
+            A value is none that the description takes; its faults have the line of Python that called.
 
         Examples
         --------
@@ -318,7 +312,26 @@ class Network(Description):
         """
         text = changed_text(self.own_text(), values)
         path = self._path or self.name
-        return Network._of(_resolved(*_core.load_text(path, text)), self._path, text)
+        read, faults = _core.load_text(path, text)
+        if read is None:
+            raise DescriptionError(self._of_change(Diagnostic(*one) for one in faults))
+        return Network._of(read, self._path, text)
+
+    def _of_change(self, faults: Iterable[Diagnostic]) -> list[Diagnostic]:
+        """Faults that :meth:`changed` made with the line that called it; those that were there before as they were."""
+        before = []
+        if self._read is None:
+            _, own = _core.load_text(self._path or self.name, self.text())
+            before = self._placed(Diagnostic(*one) for one in own)
+        known = {(fault.code, fault.message): fault for fault in before}
+        place = caller()
+        found = []
+        for fault in faults:
+            was = known.get((fault.code, fault.message))
+            if was is None and fault.severity == "error" and fault.path == (self._path or self.name):
+                fault = replace(fault, source=place)
+            found.append(was or fault)
+        return found
 
     def core(self) -> _core.CoreNetwork:
         """The resolved network.
@@ -447,7 +460,7 @@ def load(path: str | os.PathLike[str]) -> Network:
     Traceback (most recent call last):
     tautwire.errors.FileError: missing.yaml: No such file or directory (os error 2)
     """
-    return Network._of(_resolved(*_read_file(path)), os.path.abspath(path))
+    return Network._of(resolved(*read_file(path)), os.path.abspath(path))
 
 
 def load_text(text: str, name: str = "text") -> Network:
@@ -470,157 +483,7 @@ def load_text(text: str, name: str = "text") -> Network:
     >>> load_text("name: alone\\nnodes: {a: {type: end-station}}").name
     'alone'
     """
-    return Network._of(_resolved(*_core.load_text(name, text)))
-
-
-def check(source: Source, *, profile: str | None = None) -> list[Diagnostic]:
-    """All faults of a description, errors and warnings, in order of place.
-
-    Parameters
-    ----------
-    source
-        A network built in code, or the path of a file.
-    profile
-        A TSN profile: ``"802.1BA"``, ``"802.1DG"``, ``"60802"`` or ``"802.1DP"``. Breaches of its rules are errors.
-
-    Raises
-    ------
-    FileError
-        The file cannot be read.
-    UnknownNameError
-        There is no such profile.
-
-    Examples
-    --------
-    >>> [one.severity for one in check(Network("nothing"))]
-    ['error']
-    >>> pair = Network("pair")
-    >>> pair.end_station("a")
-    >>> pair.end_station("b")
-    >>> pair.link("a", "b", rate="1 Gbit/s")
-    >>> [one.code for one in check(pair, profile="802.1DG")]
-    ['802.1DG::bridged']
-    """
-    if profile is not None:
-        return _profile(source, profile)[1]
-    name, text = _origin(source)
-    _, faults = _read_file(name) if text is None else _core.load_text(name, text)
-    return _located(source, faults)
-
-
-def _located(source: Source, faults: list[_core._Fault]) -> list[Diagnostic]:
-    found = [Diagnostic(*one) for one in faults]
-    return source._placed(found) if isinstance(source, Network) else found
-
-
-@dataclass(frozen=True)
-class ProfileRule:
-    """A rule of a TSN profile, and what became of it in a network.
-
-    Attributes
-    ----------
-    rule
-        Its name, such as ``802.1BA::link``.
-    says
-        What is right.
-    source, source_kind
-        Where that is stated, and whether that is a ``standard``, a ``draft``, a ``companion`` specification or a
-        ``contribution``.
-    verdict
-        ``kept``, ``broken``, ``not applicable`` or ``unknown``.
-    why
-        What is missing, if it is not applicable or unknown.
-    breaches
-        What breaks it.
-    """
-
-    rule: str
-    says: str
-    source: str
-    source_kind: str
-    verdict: str
-    why: str | None
-    breaches: tuple[str, ...]
-
-
-def profile_rules(source: Source, profile: str) -> list[ProfileRule]:
-    """The rules of a TSN profile with their verdicts in a network.
-
-    Parameters
-    ----------
-    source
-        A network built in code, or the path of a file.
-    profile
-        ``"802.1BA"``, ``"802.1DG"``, ``"60802"`` or ``"802.1DP"``.
-
-    Raises
-    ------
-    FileError
-        The file cannot be read.
-    DescriptionError
-        The description has faults of its own.
-    UnknownNameError
-        There is no such profile.
-
-    Examples
-    --------
-    >>> pair = Network("pair")
-    >>> pair.end_station("a")
-    >>> pair.end_station("b")
-    >>> pair.link("a", "b", rate="1 Gbit/s")
-    >>> [(one.rule, one.breaches) for one in profile_rules(pair, "802.1DG") if one.verdict == "broken"]
-    [('802.1DG::bridged', ('the network has no bridge',))]
-    """
-    rules, faults = _profile(source, profile)
-    if rules is None:
-        raise DescriptionError(faults)
-    return [ProfileRule(**{**one, "breaches": tuple(one["breaches"])}) for one in json.loads(rules)["rules"]]
-
-
-def _origin(source: Source) -> tuple[str, str | None]:
-    """The name and text of a description; of a file that is as it was read, its path alone: others are beside it."""
-    if not isinstance(source, Network):
-        return os.fspath(source), None
-    if source._read is not None and source._path is not None and source._changed is None:
-        return source._path, None
-    return source._path or source.name, source.own_text()
-
-
-def _profile(source: Source, profile: str) -> tuple[str | None, list[Diagnostic]]:
-    name, text = _origin(source)
-    try:
-        rules, faults = _core.check_profile(name, text, profile)
-    except ValueError as error:
-        raise UnknownNameError(str(error), code="profile::unknown") from error
-    except OSError as error:
-        raise FileError(f"{name}: {error}", code="file::unreadable", path=name) from error
-    return rules, _located(source, faults)
-
-
-def changed_text(text: str, values: Mapping[str, Any]) -> str:
-    """The text of a description with other values, by the keys that lead to them; comments and order stay.
-
-    Raises
-    ------
-    UnknownNameError
-        Nothing in the description is named so.
-
-    Examples
-    --------
-    >>> print(changed_text("name: n   # a comment\\nrun: {seed: 1}", {"run.seed": 7, "run.duration": "10 ms"}))
-    name: n   # a comment
-    run: {seed: 7, duration: 10 ms}
-    """
-    try:
-        return _core.with_values(text, [(key, _written(value)) for key, value in values.items()])
-    except ValueError as error:
-        raise UnknownNameError(str(error), code="key::unknown") from error
-
-
-def _written(value: Any) -> str:
-    value = plain(verbatim(value))
-    is_plain = isinstance(value, str) and value != "null" and _PLAIN.fullmatch(value)
-    return value if is_plain else json.dumps(value)
+    return Network._of(resolved(*_core.load_text(name, text)))
 
 
 def network_of(source: Source) -> Network:
@@ -628,24 +491,7 @@ def network_of(source: Source) -> Network:
     return source if isinstance(source, Network) else load(source)
 
 
-def _said(text: str) -> dict[str, Any] | None:
-    """What a text says, however it says it."""
-    found = _core.plain_document(text)
-    said = None if found is None else json.loads(found)
-    if not isinstance(said, dict):
-        return None
-    return {key: value for key, value in said.items() if value or key not in _PARTS}
-
-
-def _numbered(value: Any) -> Any:
-    """Keys that are whole numbers as such: classes and VLANs."""
-    if isinstance(value, dict):
-        whole = {key: int(key) if key.isdecimal() and str(int(key)) == key else key for key in value}
-        return {whole[key]: _numbered(one) for key, one in value.items()}
-    return [_numbered(one) for one in value] if isinstance(value, list) else value
-
-
-def _read_file(path: str | os.PathLike[str]) -> tuple[_core.CoreNetwork | None, list[_core._Fault]]:
+def read_file(path: str | os.PathLike[str]) -> tuple[_core.CoreNetwork | None, list[_core._Fault]]:
     name = os.fspath(path)
     try:
         return _core.load(name)
@@ -653,7 +499,7 @@ def _read_file(path: str | os.PathLike[str]) -> tuple[_core.CoreNetwork | None, 
         raise FileError(f"{name}: {error}", code="file::unreadable", path=name) from error
 
 
-def _resolved(read: _core.CoreNetwork | None, faults: list[_core._Fault]) -> _core.CoreNetwork:
+def resolved(read: _core.CoreNetwork | None, faults: list[_core._Fault]) -> _core.CoreNetwork:
     if read is None:
         raise DescriptionError([Diagnostic(*one) for one in faults])
     return read

@@ -15,7 +15,7 @@ def test_the_worst_run_is_between_what_was_observed_and_the_bound(two_hosts: tau
         [end] = found.stream(name)["listeners"]
         worst = end["adversary"]["delay_max_ps"]
         assert end["observed"]["observed_max_ps"] <= worst <= end["bound"]["delay_max_ps"]
-        assert found.tightness(name) == end["adversary"]["bound_to_worst_mille"] / 1000 >= 1
+        assert found.bound_to_adversary(name) == end["adversary"]["bound_to_worst_mille"] / 1000 >= 1
     assert found.listeners.column("adversary_max_ps") == [
         one["listeners"][0]["adversary"]["delay_max_ps"] for one in found.summary["streams"]
     ]
@@ -27,6 +27,6 @@ def test_the_worst_run_is_between_what_was_observed_and_the_bound(two_hosts: tau
 def test_without_a_search_nothing_is_said(two_hosts: tautwire.Network) -> None:
     found = tautwire.verify(two_hosts)
     assert "adversary" not in found.summary
-    assert found.tightness("fast") is None
+    assert found.bound_to_adversary("fast") is None
     with pytest.raises(tautwire.UnknownNameError):
-        found.tightness("fast", "nowhere")
+        found.bound_to_adversary("fast", "nowhere")

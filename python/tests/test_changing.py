@@ -13,8 +13,8 @@ import pytest
 
 import tautwire
 from tautwire import _core, keys
-from tautwire.network import _numbered
 from tautwire.parts import Link, Node, Stream
+from tautwire.texts import numbered
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = sorted((ROOT / "scenarios").glob("*.yaml"))
@@ -107,7 +107,7 @@ def test_a_change_is_one_of_its_lines(change: str, gone: list[str] | None, new: 
     assert found[1] == new
     assert gone is None or found[0] == gone
     assert "# The end." in network.text() and "# The long one." in network.text()
-    read = tautwire.Network.of_document(_numbered(__import__("json").loads(_core.plain_document(network.text()))))
+    read = tautwire.Network.of_document(numbered(__import__("json").loads(_core.plain_document(network.text()))))
     assert read.document() == network.document()
 
 
@@ -223,6 +223,20 @@ def test_a_fault_of_code_has_the_line_of_python_that_made_it() -> None:
         network.core()
     assert caught.value.diagnostics == tuple(tautwire.check(network))
     assert f"{__file__}:{changed}: error[value::unit-missing]" in str(caught.value)
+
+
+def test_a_fault_of_a_changed_value_has_the_line_of_python() -> None:
+    read = tautwire.load_text(TEXT)
+    with pytest.raises(tautwire.DescriptionError) as caught:
+        read.changed({"streams.x.payload": "100"})
+    assert [one.source for one in caught.value.diagnostics] == [(__file__, here() - 1)]
+    # What was wrong before keeps the line that made it.
+    read.streams["x"].deadline = "7"
+    wrong = here() - 1
+    with pytest.raises(tautwire.DescriptionError) as caught:
+        read.changed({"streams.x.payload": "100"})
+    assert {one.source for one in caught.value.diagnostics} == {(__file__, wrong), (__file__, here() - 1)}
+    assert read.changed({"streams.x.deadline": "7 ms"}).stream_names() == ["x", "y"]
     assert pickle.loads(pickle.dumps(caught.value)).diagnostics == caught.value.diagnostics
 
 

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from tautwire import _core
-from tautwire.network import Network, _resolved, changed_text
-from tautwire.results import Bounds, Observation, Verification, bounds, simulate, verify
+from tautwire.computing import bounds, simulate, verify
+from tautwire.network import Network, resolved
+from tautwire.results import Bounds, Observation, Verification
+from tautwire.texts import changed_text
 
 __all__ = ["Measure", "OfFunction", "OfNetwork"]
 
@@ -148,7 +150,7 @@ class OfNetwork:
 
     def network(self, values: Mapping[str, Any]) -> Network:
         """The network with these values."""
-        return Network._of(_resolved(*_core.load_text(self.path, self.text_with(values))))
+        return Network._of(resolved(*_core.load_text(self.path, self.text_with(values))))
 
     def text_with(self, values: Mapping[str, Any]) -> str:
         """Its text with these values, which the description may refuse."""
