@@ -84,7 +84,8 @@ axes.set(xlabel="cameras", ylabel="bound, and greatest delay over six seeds (us)
 
 # %%
 worst = tautwire.verify(cameras(most_proven + 1), adversary=True)
-print(f"{most_proven + 1} cameras: {worst.verdict}; bound over the worst run found: {worst.bound_to_adversary('video0'):.3f}")
+ratio = worst.bound_to_adversary("video0")
+print(f"{most_proven + 1} cameras: {worst.verdict}; bound over the worst run found: {ratio:.3f}")
 breaks = max(worst.listeners.column("adversary_max_ps")) > 2_000_000_000
 breaks
 
