@@ -7,7 +7,7 @@
 //! other - least and greatest time of every stream at every listener - is assumed, the network is analysed, and that
 //! gives new times, starting from zero, until they converge or are at most the assumed ones. Such times hold: no first
 //! frame can exceed them (Thomas, Le Boudec and Mifdaoui, RTSS 2019, theorem 1). Times that do not converge have no
-//! bound. Not here: how a host serves its streams (`host.rs`), what services settle themselves (`services.rs`).
+//! bound. Not here: how a host serves its streams (`host_stacks`), what services settle themselves (`services.rs`).
 
 use tautwire_model::Network;
 use tautwire_model::frame_length;
@@ -19,7 +19,7 @@ use tautwire_units::{BitRate, Bits, Bytes, Duration};
 use crate::accuracy::Accuracy;
 use crate::analysis::Analysis;
 use crate::clock::{Deviation, PS_PER_S, servo, slack_ps};
-use crate::host::{self, Handed};
+use crate::host_stacks::{self, Handed};
 use crate::result::{Bounds, ListenerBounds, StreamBounds};
 use crate::services;
 use crate::timeline::Timeline;
@@ -214,7 +214,7 @@ fn comes_back(network: &Network) -> bool {
     }
     let answers = |stream: &Stream| matches!(stream.traffic, Traffic::Response { .. });
     network.streams.iter().any(answers)
-        || (0..network.nodes.len()).any(|node| host::serves_both_ways(network, NodeIndex::at(node)))
+        || (0..network.nodes.len()).any(|node| host_stacks::serves_both_ways(network, NodeIndex::at(node)))
 }
 
 fn analysed(network: &Network, learned: Learned, asked: Asked) -> (Analysis<'_>, Bounds) {
@@ -223,7 +223,7 @@ fn analysed(network: &Network, learned: Learned, asked: Asked) -> (Analysis<'_>,
     let of_services = analysis.plan.services.iter().find_map(|service| service.hosts());
     let handed = of_services.map_or(handed, |hosts| hosts.responses);
     let mut bounds = analysis.bounds();
-    host::add_receiving(network, &mut bounds, &handed);
+    host_stacks::add_receiving(network, &mut bounds, &handed);
     (analysis, bounds)
 }
 
@@ -303,7 +303,7 @@ impl<'network> Rounds<'network> {
             };
             pairs.map(of).collect()
         };
-        let copies = host::copies(self.network, &bounds);
+        let copies = host_stacks::copies(self.network, &bounds);
         let mut ports =
             all(&|_, _, bounds| Span::of(bounds.delay_min, bounds.delay.as_ref().ok().copied(), false));
         // A stream that was taken twice once stays marked, so that the iteration converges.

@@ -5,7 +5,7 @@
 //!             (tables)   (order.rs,        classes     (passage.rs)               (outcome.rs,
 //!                         analysis.rs)     from the                                result.rs)
 //!                                          highest
-//!  feedback: answers.rs assumes the times of responses and of hosts (host.rs), until they converge
+//!  feedback: answers.rs assumes the times of responses and of hosts (host_stacks), until they converge
 //!  streams that come and go: session.rs keeps all of this and evaluates what a step affects,
 //!                             with slack (slack.rs) no further than its own ports
 //!  per port:  arrival.rs      paths through hosts, devices and ATS schedulers (delay.rs, regulator.rs, shaper.rs)
@@ -43,7 +43,7 @@ mod gates;
 mod granted;
 mod graph;
 mod harts;
-mod host;
+mod host_stacks;
 mod line_shaping;
 mod loss;
 mod order;
@@ -117,7 +117,7 @@ pub mod limits {
 /// If `bounds` are not those of `network`.
 #[must_use]
 pub fn taken_twice(network: &Network, bounds: &Bounds) -> Vec<Vec<bool>> {
-    host::copies(network, bounds)
+    host_stacks::copies(network, bounds)
 }
 
 /// The bounds of every stream, hop and port of a network.

@@ -15,7 +15,7 @@ use self::rows::DeviceRows;
 use self::users::Users;
 use crate::answers::Learned;
 use crate::delay::Reception;
-use crate::host::{self, Sending};
+use crate::host_stacks::{self, Sending};
 use crate::order::{Component, components};
 use crate::port_plan::{PortPlan, port_plan};
 use crate::service::{Carried, Service};
@@ -146,7 +146,7 @@ impl<'network> Plan<'network> {
             policers: Vec::new(),
             services: Vec::new(),
             carried: Vec::new(),
-            sending: host::sending(network, &timeline, &learned),
+            sending: host_stacks::sending(network, &timeline, &learned),
             talks: vec![Vec::new(); nodes],
             hosts: vec![0; nodes],
             timeline,

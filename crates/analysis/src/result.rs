@@ -8,7 +8,7 @@ use tautwire_units::{Bits, Duration};
 
 use crate::accuracy::Accuracy;
 use crate::frer::RecoveryBounds;
-use crate::host;
+use crate::host_stacks;
 use crate::loss::Overflow;
 use crate::unbounded::Unbounded;
 
@@ -86,7 +86,7 @@ impl StreamBounds {
     pub(crate) fn add_receptions(&mut self, network: &Network, stream: &Stream) {
         for (number, listener) in self.listeners.iter_mut().enumerate() {
             let at_port = (listener.delay_min, &listener.delay);
-            if let Some(bounds) = host::behind_port(network, stream, number, at_port) {
+            if let Some(bounds) = host_stacks::behind_port(network, stream, number, at_port) {
                 listener.application = Some(bounds);
             }
         }

@@ -16,7 +16,7 @@ use tautwire_units::Duration;
 use crate::analysis::Analysis;
 use crate::curve::Curve;
 use crate::explain::Part;
-use crate::host::{Handed, Sending};
+use crate::host_stacks::{Handed, Sending};
 use crate::loss::{Overflow, StatedFailure};
 use crate::passage::{Brought, NO_REASON, Passage};
 use crate::plan::Plan;

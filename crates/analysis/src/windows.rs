@@ -206,17 +206,6 @@ pub(crate) struct Part {
 }
 
 impl Windows {
-    /// What goes before a class under strict priority, of what the classes above it do.
-    pub(crate) fn above(
-        &self,
-        class: usize,
-        parts: &[Part],
-        (served, rate): (u64, u64),
-        precedence: Option<&Precedence>,
-    ) -> Above {
-        self.classes[class].above(class, parts, (served, rate), precedence)
-    }
-
     /// What keeps a frame of a class on the line that has begun, of what the classes that cut it do; none if nothing cuts it.
     pub(crate) fn pushes(
         &self,
@@ -226,17 +215,13 @@ impl Windows {
         precedence: &Precedence,
     ) -> Option<Above> {
         let pushed = self.classes[class].pushed.as_ref()?;
-        let mut all = Above::nothing();
-        for part in parts.iter().filter(|part| precedence.cuts(part.class, class)) {
-            let offered = part.prompt.as_ref().unwrap_or(&part.late);
-            let limit = pushed.by[part.class].as_ref().map(|time| time.in_bits((rate, TIME)));
-            all.add(&limited(offered, limit, part, (class, Some(precedence))), part.reason);
-        }
+        let cutting = parts.iter().filter(|part| precedence.cuts(part.class, class));
+        let mut all = Above::sent_by(cutting, (&pushed.by, rate), (class, Some(precedence)));
         all.offered = all.offered.plus_curve(&pushed.held.in_bits((served, TIME)));
         Some(all)
     }
 
-    /// The same as [`Self::above`] before a credit-based class, in the time in which that earns credit.
+    /// What goes before a class as by [`ClassWindows::above`], but a credit-based one, in the time in which that earns credit.
     pub(crate) fn above_credit(
         &self,
         class: usize,
@@ -274,12 +259,8 @@ impl ClassWindows {
         (served, rate): (u64, u64),
         precedence: Option<&Precedence>,
     ) -> Above {
-        let mut all = Above::nothing();
-        for part in parts.iter().filter(|part| goes_before(precedence, part.class, class)) {
-            let offered = part.prompt.as_ref().unwrap_or(&part.late);
-            let limit = self.above[part.class].as_ref().map(|time| time.in_bits((rate, TIME)));
-            all.add(&limited(offered, limit, part, (class, precedence)), part.reason);
-        }
+        let higher = parts.iter().filter(|part| goes_before(precedence, part.class, class));
+        let mut all = Above::sent_by(higher, (&self.above, rate), (class, precedence));
         let taken = self.taken.bits(served);
         all.offered = all.offered.plus_steps(&taken, self.taken.jumps.as_ref(), served);
         all
@@ -370,6 +351,21 @@ impl CreditWindows {
 }
 
 impl Above {
+    /// What classes send within the time of the line that each can have, before those of a class.
+    fn sent_by<'a>(
+        parts: impl Iterator<Item = &'a Part>,
+        (limits, rate): (&[Option<Curve>; 8], u64),
+        own: (usize, Option<&Precedence>),
+    ) -> Self {
+        let mut all = Self::nothing();
+        for part in parts {
+            let offered = part.prompt.as_ref().unwrap_or(&part.late);
+            let limit = limits[part.class].as_ref().map(|time| time.in_bits((rate, TIME)));
+            all.add(&limited(offered, limit, part, own), part.reason);
+        }
+        all
+    }
+
     /// And what one more class sends.
     pub(crate) fn add(&mut self, more: &Offered, reason: u32) {
         self.offered = self.offered.plus(more);

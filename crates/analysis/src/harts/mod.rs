@@ -37,7 +37,7 @@ pub(crate) use self::admission::bounds as admission_bounds;
 use self::relayed::Schedule;
 pub(crate) use self::service::Harts;
 use crate::clock::{Deviation, slack_ps};
-use crate::host;
+use crate::host_stacks;
 use crate::result::Method;
 use crate::service::Carried;
 use crate::unbounded::Unbounded;
@@ -81,7 +81,7 @@ impl<'network> Servers<'network> {
         let worst = network.nodes.iter().map(|node| &node.clock).max_by_key(|clock| clock.tolerance_ppb);
         let slack = network.nodes.iter().map(|node| slack_ps(&node.clock)).max().unwrap_or(0);
         let deviation = worst.map(Deviation::of).unwrap_or_default();
-        let slowest = host::slowest(network);
+        let slowest = host_stacks::slowest(network);
         let mut servers = Self { network, deviation, slack, schedule: Schedule::default(), slowest };
         servers.schedule = servers.schedule();
         servers

@@ -1,13 +1,13 @@
 //! Compares the backlog in the protocol stacks of hosts with their queues and buffers.
 //!
-//! The backlog follows with the times through the stacks (`host.rs`). A frame that is lost between a listener's port
+//! The backlog follows with the times through the stacks (`host_stacks`). A frame that is lost between a listener's port
 //! and its application was in time at the port, and is lost all the same.
 
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, StreamIndex};
 
 use super::{Limit, LimitKind, LimitPlace, Overflow, Whose};
-use crate::host::Sending;
+use crate::host_stacks::Sending;
 
 /// Frames of a stream that wait for the servicing thread of its talker.
 const TASK_QUEUE: LimitKind = LimitKind::new("task-queue-frames", "frames", "task queue of host {place}");

@@ -3,7 +3,8 @@
 
 use tautwire_units::Bytes;
 
-use super::{Assess, Candidates, ClassTerms, FifoService, candidates, second_is_less};
+use super::terms::second_is_less;
+use super::{Assess, Candidates, ClassTerms, FifoService, candidates};
 use crate::busy_period::{Lane, in_turn, others_first};
 use crate::contribution::{Contribution, Offered};
 use crate::credit_based::Shaper;

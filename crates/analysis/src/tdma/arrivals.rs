@@ -11,7 +11,7 @@ use tautwire_units::{Bytes, Duration};
 
 use super::Cycle;
 use crate::clock::PS_PER_S;
-use crate::host::Handed;
+use crate::host_stacks::Handed;
 
 /// How frames come to a station's queue.
 #[derive(Clone, Copy, Debug)]

@@ -43,7 +43,7 @@ use crate::answers::Learned;
 use crate::clock::{Deviation, slack_ps};
 #[cfg(feature = "planted-faults")]
 use crate::fault::PlantedFault;
-use crate::host;
+use crate::host_stacks;
 use crate::result::{ClassBounds, Method};
 use crate::service::{Carried, Terms};
 use crate::timeline::Timeline;
@@ -114,12 +114,12 @@ impl<'network> Cycle<'network> {
             reason: None,
             waits: Vec::new(),
             stacks: Stacks::default(),
-            slowest: host::slowest(network),
+            slowest: host_stacks::slowest(network),
             #[cfg(feature = "planted-faults")]
             fault: None,
         };
         if (0..network.nodes.len()).any(|node| network.has_stacks(NodeIndex::at(node))) {
-            cycle.stacks.sending = host::sending(network, &Timeline::of(network), &Learned::default());
+            cycle.stacks.sending = host_stacks::sending(network, &Timeline::of(network), &Learned::default());
         }
         cycle.reason = cycle.what_fails();
         // Both clocks, the sender's and the listener's, over a cycle and the watch of a standby; a standby that misses

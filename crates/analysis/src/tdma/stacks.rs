@@ -6,7 +6,7 @@
 //! assumed ones. Such times hold: no first frame can exceed them (Thomas, Le Boudec and Mifdaoui, RTSS 2019, theorem
 //! 1). Times that do not converge have no bound. Slots do not depend on any of it: a frame on a line starts with its
 //! slot. In: bounds at ports. Out: from application to station queue, and from port to application. Not here: how a
-//! host serves its streams (`host.rs`).
+//! host serves its streams (`host_stacks`).
 
 use tautwire_model::network::{StreamIndex, Traffic};
 use tautwire_units::Duration;
@@ -17,7 +17,7 @@ use crate::accuracy::Accuracy;
 use crate::answers::{Learned, Response};
 #[cfg(feature = "planted-faults")]
 use crate::fault::PlantedFault;
-use crate::host::{self, Sending};
+use crate::host_stacks::{self, Sending};
 use crate::result::{Bounds, ListenerBounds};
 use crate::service::bounds_of;
 use crate::timeline::Timeline;
@@ -149,12 +149,12 @@ impl Cycle<'_> {
                 .iter()
                 .map(|handed| handed.map(|handed| Response { handed, period: None }))
                 .collect(),
-            ports: Some(host::ports(self.network, &bounds)),
+            ports: Some(host_stacks::ports(self.network, &bounds)),
             deaf: self.is_deaf(),
             ..Learned::default()
         };
-        let sending = host::sending(self.network, &Timeline::of(self.network), &learned);
-        host::add_receiving(self.network, &mut bounds, &responses);
+        let sending = host_stacks::sending(self.network, &Timeline::of(self.network), &learned);
+        host_stacks::add_receiving(self.network, &mut bounds, &responses);
         let range = |listener: &ListenerBounds| {
             let (least, most) = listener.application.as_ref()?;
             let (most, at_port) = (most.as_ref().ok()?, listener.delay.as_ref().ok()?);
