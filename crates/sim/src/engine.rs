@@ -30,7 +30,7 @@ use crate::plugged::Plugged;
 use crate::ports::ByPorts;
 use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
-use crate::result::{DropReason, Observation, PortObservation};
+use crate::result::{DropReason, Observation, PortObservation, VirtualLinkObservation};
 use crate::statistics::Statistics;
 use crate::talker::{Talker, talkers};
 use crate::virtual_links::VirtualLinks;
@@ -220,12 +220,9 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     }
 
     pub(crate) fn report_progress(&mut self) {
+        let sent = self.statistics.frame_hops + self.sent_by_others();
         if let Some(progress) = &mut self.progress {
-            progress(Progress {
-                now: self.now.since_start(),
-                end: self.end.since_start(),
-                frame_hops: self.statistics.frame_hops,
-            });
+            progress(Progress { now: self.now.since_start(), end: self.end.since_start(), frame_hops: sent });
         }
     }
 
@@ -290,7 +287,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         self.recorder.dropped(self.now, slot.stream, slot.number, hop, reason);
     }
 
-    fn port_observations(&self) -> Vec<PortObservation> {
+    pub(crate) fn port_observations(&self) -> Vec<PortObservation> {
         let counters = |port: &Option<PortState>| {
             port.as_ref().map_or_else(PortObservation::default, |port| PortObservation::of(&port.egress))
         };
@@ -306,15 +303,8 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         ports
     }
 
-    pub(crate) fn observation(mut self) -> Observation {
-        self.report_progress();
-        if PLUGGED {
-            self.end_controls();
-        }
-        self.observe_network_time();
-        let network_time = self.network_time_observation();
-        let gates = if PLUGGED { self.gates_observation() } else { None };
-        let preemption = if PLUGGED { self.preemption_observation() } else { None };
+    /// Counts the frames that are on their way at the end.
+    pub(crate) fn count_under_way(&mut self) {
         let (on_lines, in_hosts) = self.rings.split_at(self.links.len());
         let on_lines = on_lines.iter().flat_map(|ring| ring.iter(&self.slab));
         let in_hosts = in_hosts.iter().flat_map(|ring| ring.iter(&self.slab));
@@ -332,6 +322,28 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             self.statistics.is_in_flight(slot.stream, slot.number, whereabouts);
             self.recorder.in_flight(slot.stream, slot.number);
         }
+    }
+
+    pub(crate) fn observation(self) -> Observation {
+        self.observation_with(Vec::new())
+    }
+
+    /// What was observed, by this engine and in other parts of a run by ports: each with its own ports.
+    pub(crate) fn observation_with(mut self, shares: Vec<(Share, &[u32])>) -> Observation {
+        if PLUGGED {
+            self.end_controls();
+        }
+        self.observe_network_time();
+        let network_time = self.network_time_observation();
+        let gates = if PLUGGED { self.gates_observation() } else { None };
+        let preemption = if PLUGGED { self.preemption_observation() } else { None };
+        self.count_under_way();
+        let mut ports = self.port_observations();
+        let mut virtual_links = self.virtual_links.observations();
+        for (share, own) in shares {
+            share.add_to(&mut self, (&mut ports, own), &mut virtual_links);
+        }
+        self.report_progress();
         let cycles_seen = self.plugged.as_mut().and_then(|plugged| plugged.cycles.take());
         let cycle_frames = cycles_seen.map(FirstCycles::finish).unwrap_or_default();
         let machines = self
@@ -353,13 +365,13 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             vlan_registrations: Vec::new(),
             clocks: Vec::new(),
             mechanisms: Observed::default(),
-            virtual_links: self.virtual_links.observations(),
+            virtual_links,
             slots: Vec::new(),
             cycles: Default::default(),
             takeover: None,
             start_up: Vec::new(),
             network_time,
-            ports: self.port_observations(),
+            ports,
             streams: self
                 .statistics
                 .into_streams(self.network, &self.plan, |stream| u64::from(talkers[stream].number)),
@@ -379,6 +391,43 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             applications.finish(self.network, &mut observation);
         }
         observation
+    }
+}
+
+/// What one part of a run by ports has counted.
+#[derive(Debug)]
+pub(crate) struct Share {
+    pub(crate) statistics: Statistics,
+    pub(crate) ports: Vec<PortObservation>,
+    /// Per stream the frames that its talker created.
+    pub(crate) created: Vec<u32>,
+    pub(crate) virtual_links: Vec<VirtualLinkObservation>,
+}
+
+impl Share {
+    /// Adds it to what another part has counted. A port and a virtual link have counters in one part.
+    fn add_to<R: Recorder + ?Sized, const PLUGGED: bool>(
+        self,
+        engine: &mut Engine<'_, R, PLUGGED>,
+        (ports, own): (&mut [PortObservation], &[u32]),
+        virtual_links: &mut [VirtualLinkObservation],
+    ) {
+        for port in own.iter().map(|port| *port as usize) {
+            let scheduler_discarded = ports[port].scheduler_discarded;
+            ports[port] = PortObservation { scheduler_discarded, ..self.ports[port] };
+        }
+        for (port, share) in ports.iter_mut().zip(&self.ports) {
+            port.scheduler_discarded += share.scheduler_discarded;
+        }
+        for (talker, created) in engine.talkers.iter_mut().zip(&self.created) {
+            talker.number += created;
+        }
+        for (link, share) in virtual_links.iter_mut().zip(self.virtual_links) {
+            if share.frames > 0 {
+                *link = share;
+            }
+        }
+        engine.statistics.add(self.statistics);
     }
 }
 

@@ -90,6 +90,13 @@ impl Fates {
         *self.0.entry((stream, fate, whereabouts)).or_default() += 1;
     }
 
+    /// Adds those of another part of a run.
+    pub(crate) fn add(&mut self, other: Self) {
+        for (what, count) in other.0 {
+            *self.0.entry(what).or_default() += count;
+        }
+    }
+
     /// For each listener of a stream what became of the copies for it.
     pub(crate) fn of_stream(&self, network: &Network, plan: &Plan, stream: usize) -> Vec<ListenerFates> {
         let described = &network.streams[stream];

@@ -78,7 +78,7 @@ pub use harts::{
 pub use network_time::{NetworkTimeObservation, NodeTime};
 pub use options::{Driver, HartsTest, Options, Progress, StreamPart};
 #[cfg(feature = "planted-faults")]
-pub use ports::{OrderFault, run_by_ports};
+pub use ports::{OrderFault, run_by_ports, run_with_processors};
 pub use preemption::{PortPreemptionObservation, PreemptionObservation};
 pub use psfp::{BridgeFiltersObservation, StreamFiltersObservation, StreamGateObservation};
 pub use recorder::{Contents, NoRecorder, Recorder, SentPart, Transmission};

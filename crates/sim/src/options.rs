@@ -60,6 +60,8 @@ pub struct Options<'a> {
     pub histograms: Option<bool>,
     /// How the event loop is built.
     pub driver: Driver,
+    /// Processors that a run by ports may use, one if zero. The result does not depend on them.
+    pub processors: usize,
     /// Decides for a CNC that tests bounds whether they hold; a description with such a CNC cannot be run without it.
     pub admission: Option<Box<dyn AdmissionControl>>,
     /// What an ACMaster of HaRTES tests with; without it everything is admitted.
@@ -77,6 +79,7 @@ impl fmt::Debug for Options<'_> {
             .field("duration", &self.duration)
             .field("histograms", &self.histograms)
             .field("driver", &self.driver)
+            .field("processors", &self.processors)
             .field("admission", &self.admission.is_some())
             .field("harts_test", &self.harts_test.is_some())
             .field("mechanisms", &self.mechanisms.len())

@@ -43,6 +43,10 @@ pub(crate) struct Order {
     chosen: BTreeSet<u32>,
 }
 
+/// How many frames were scheduled before one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scheduled(#[cfg(debug_assertions)] u64);
+
 #[cfg(debug_assertions)]
 impl Order {
     pub(crate) fn new(plan: &Plan) -> Self {
@@ -57,6 +61,20 @@ impl Order {
         }
         self.count += 1;
         self.scheduled[place] = self.count;
+    }
+
+    /// How many were scheduled before a frame, to be restored where another engine has the frame.
+    pub(crate) fn scheduled(&self, place: u32) -> Scheduled {
+        Scheduled(self.scheduled.get(place as usize).copied().unwrap_or(0))
+    }
+
+    /// A frame comes from another engine.
+    pub(crate) fn restore(&mut self, place: u32, scheduled: Scheduled) {
+        let place = place as usize;
+        if self.scheduled.len() <= place {
+            self.scheduled.resize(place + 1, 0);
+        }
+        self.scheduled[place] = scheduled.0;
     }
 
     /// A bridge chooses the class of a stream's frames one by one from here on.
@@ -108,6 +126,14 @@ impl Order {
 
     #[inline]
     pub(crate) fn schedule(&mut self, _: u32) {}
+
+    #[inline]
+    pub(crate) fn scheduled(&self, _: u32) -> Scheduled {
+        Scheduled()
+    }
+
+    #[inline]
+    pub(crate) fn restore(&mut self, _: u32, _: Scheduled) {}
 
     #[inline]
     pub(crate) fn choose(&mut self, _: u32) {}

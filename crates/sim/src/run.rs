@@ -21,6 +21,11 @@ use crate::{plugged, ports, stamps};
 pub fn run(network: &Network, options: &mut Options<'_>) -> Observation {
     assert!(is_plain(network), "time stamps are made and machines are driven by `run_with`");
     let order = if options.driver == Driver::ByPorts { ports::order(network) } else { None };
+    if let Some(order) = &order
+        && options.processors > 1
+    {
+        return ports::run_in_parts(network, order, options, |by_ports| by_ports);
+    }
     let mut nothing = NoRecorder;
     let engine = Engine::<_, false>::new(network, options, &mut nothing);
     match order {

@@ -297,6 +297,40 @@ impl Statistics {
         lost.map(loss).collect()
     }
 
+    /// Adds what another part of a run has counted. The frames of a hop, and those of a listener, are of one part.
+    pub(crate) fn add(&mut self, other: Self) {
+        debug_assert!(self.taken.is_empty() && self.control_dropped.is_empty(), "a run by ports has none");
+        for (stream, share) in self.streams.iter_mut().zip(other.streams) {
+            stream.replicated += share.replicated;
+            stream.consumed += share.consumed;
+            stream.in_flight += share.in_flight;
+            for (dropped, more) in stream.dropped.iter_mut().zip(share.dropped) {
+                *dropped += more;
+            }
+        }
+        for (hop, share) in self.hops.iter_mut().zip(other.hops) {
+            if share.0 != HopObservation::default() {
+                *hop = share;
+            }
+        }
+        for (listener, share) in self.listeners.iter_mut().zip(other.listeners) {
+            if share.delivered > 0 {
+                *listener = share;
+            }
+        }
+        for (place, share) in other.counted {
+            if let Some(own) = self.counted.get_mut(&place) {
+                for ((_, late), (_, more)) in own.at.iter_mut().zip(share.at) {
+                    *late += more;
+                }
+            }
+        }
+        self.fates.add(other.fates);
+        self.frame_hops += other.frame_hops;
+        self.delivered += other.delivered;
+        self.trace_hash = self.trace_hash.wrapping_add(other.trace_hash);
+    }
+
     /// The observations of all streams, given the number of created frames of each.
     ///
     /// # Panics

@@ -23,6 +23,10 @@ pub enum OrderFault {
     WakeForgotten,
     /// Ports come before those whose frames they take.
     PortsReversed,
+    /// A part takes the part before it for further than that is.
+    HorizonAhead,
+    /// A part keeps what is not for the next one.
+    NotHandedOn,
 }
 
 /// Runs a plain network by ports, in windows for which so many frames are aimed at. Gives what was observed and for how many frames
@@ -50,6 +54,23 @@ pub fn run_by_ports(
     Some((engine.observation(), places))
 }
 
+/// Runs a plain network by ports on so many processors, as [`run_by_ports`] does on one.
+///
+/// # Panics
+/// By an assertion that a fault breaks.
+#[must_use]
+pub fn run_with_processors(
+    network: &Network,
+    window_frames: u64,
+    processors: usize,
+    fault: Option<OrderFault>,
+) -> Option<Observation> {
+    let order = order(network)?;
+    let mut options = Options { processors, ..Options::default() };
+    let with = |by_ports| ByPorts { window_frames, fault, ..by_ports };
+    Some(super::run_in_parts(network, &order, &mut options, with))
+}
+
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// Does what a planted fault does to the inputs of a port's window.
     pub(super) fn spoil(&mut self, inputs: &mut [Input], wake: &mut SimTime) {
@@ -59,7 +80,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             }
             Some(OrderFault::NotSorted) => inputs.sort_by_key(|input| (input.ring, input.due)),
             Some(OrderFault::WakeForgotten) => *wake = SimTime::MAX,
-            Some(OrderFault::PortsReversed) | None => {}
+            Some(_) | None => {}
         }
     }
 }

@@ -17,11 +17,13 @@
 #[cfg(feature = "planted-faults")]
 mod fault;
 mod order;
+mod parts;
 mod send;
 
 #[cfg(feature = "planted-faults")]
-pub use fault::{OrderFault, run_by_ports};
+pub use fault::{OrderFault, run_by_ports, run_with_processors};
 pub(crate) use order::order;
+pub(crate) use parts::run_in_parts;
 
 use tautwire_core::{Selection, TrafficClass};
 use tautwire_model::Network;
@@ -78,6 +80,8 @@ pub(crate) struct ByPorts {
     until: SimTime,
     /// Frames that are aimed at for a window.
     window_frames: u64,
+    /// The parts before and behind this one; none of a run in one part.
+    joint: Option<parts::Joint>,
     #[cfg(feature = "planted-faults")]
     fault: Option<OrderFault>,
 }
@@ -94,6 +98,7 @@ impl ByPorts {
             ring: 0,
             until: SimTime::ZERO,
             window_frames: WINDOW_FRAMES,
+            joint: None,
             #[cfg(feature = "planted-faults")]
             fault: None,
         }
@@ -115,12 +120,15 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let mut span = self.reach;
         let (mut from, mut reported) = (SimTime::ZERO, 0);
         while from < over {
+            let horizon = self.take_batches(from);
             let event = self.act_until(from);
             let wanted = SimTime::from_ps(from.as_ps().saturating_add(span.as_ps()));
-            let until = over.min(wanted).min(event);
+            let until = over.min(wanted).min(event).min(horizon);
             let before = self.statistics.frame_hops;
             let (until, created) = self.run_window(from, until);
-            let frames = self.statistics.frame_hops - before + created;
+            let sent = self.statistics.frame_hops - before;
+            self.hand_over_batch(until, sent);
+            let frames = sent + created;
             if frames > window_frames * 2 {
                 span = Duration::from_ps(until.since(from).as_ps().div_ceil(2));
             } else if frames < window_frames / 2 && until == wanted {

@@ -8,7 +8,7 @@ use tautwire_model::network::{
     Delay, Distribution, NodeIndex, Parts, StreamIndex, TimelineAction, TimelineEvent,
 };
 use tautwire_model::{Network, load_text};
-use tautwire_sim::{Driver, Observation, Options, OrderFault, is_plain, run_by_ports};
+use tautwire_sim::{Driver, Observation, Options, OrderFault, is_plain, run_by_ports, run_with_processors};
 use tautwire_units::{Bits, Duration};
 
 /// Frames that small windows are aimed at.
@@ -37,6 +37,10 @@ fn hold_together(name: &str, network: &Network) -> bool {
     assert_eq!(found, expected, "{name}, small windows");
     assert_eq!(by_ports(network, 2, None).as_ref(), Some(&expected), "{name}, least windows");
     assert_eq!(tautwire_sim::run(network, &mut Options::default()), expected, "{name}");
+    for processors in [2, 3, 7] {
+        let found = run_with_processors(network, WINDOW, processors, None);
+        assert_eq!(found.as_ref(), Some(&expected), "{name}, {processors} processors");
+    }
     true
 }
 
@@ -224,16 +228,22 @@ fn a_circle_of_ports_has_no_order() {
     assert!(has_order(&open), "two of the three streams go round no circle");
 }
 
-/// What the assertion says by which ports in the wrong order are found where they leave frames behind: that of the statistics.
+/// What the assertion says by which ports in the wrong order or a part that keeps frames are found where frames are left behind: that of the statistics.
 const NOT_CONSERVED: &str = "are conserved";
 
 /// Whether a run with a planted fault is not that by instants. Another panic than that assertion finds nothing: it goes on.
 fn is_found(network: &Network, fault: OrderFault) -> bool {
-    match catch_unwind(AssertUnwindSafe(|| by_ports(network, WINDOW, Some(fault)))) {
+    let is_of_parts = matches!(fault, OrderFault::HorizonAhead | OrderFault::NotHandedOn);
+    let run = || match is_of_parts {
+        true => run_with_processors(network, WINDOW, 3, Some(fault)),
+        false => by_ports(network, WINDOW, Some(fault)),
+    };
+    match catch_unwind(AssertUnwindSafe(run)) {
         Ok(seen) => seen != Some(by_instants(network)),
         Err(panic) => {
             let words = panic.downcast_ref::<String>().map_or("", String::as_str);
-            if fault != OrderFault::PortsReversed || !words.contains(NOT_CONSERVED) {
+            let may_lose = matches!(fault, OrderFault::PortsReversed | OrderFault::NotHandedOn);
+            if !may_lose || !words.contains(NOT_CONSERVED) {
                 resume_unwind(panic);
             }
             true
@@ -248,6 +258,8 @@ fn faults_in_the_order_are_found() {
         OrderFault::NotSorted,
         OrderFault::WakeForgotten,
         OrderFault::PortsReversed,
+        OrderFault::HorizonAhead,
+        OrderFault::NotHandedOn,
     ] {
         let found = (0..200).any(|seed| {
             let network = drawn(random_network, seed);
