@@ -51,6 +51,7 @@ fn main() {
     };
     measure("sim_line20_frame_hops_per_cpu_s", "1/s", &|| frame_hops_per_cpu_s("line-20"));
     measure("sim_mesh100_frame_hops_per_cpu_s", "1/s", &|| frame_hops_per_cpu_s("mesh-100"));
+    measure("sim_mesh100_two_processors_gain", "", &|| gain_of_processors("mesh-100", 2));
     measure("setup_440_nodes_ms", "ms", &setup_440_nodes_ms);
     measure("bounds_1000x64_ms", "ms", &|| bounds_ms(1_000, 64, 9));
     measure("bounds_10000x1000_ms", "ms", &|| bounds_ms(10_000, 1_000, 5));
@@ -141,6 +142,21 @@ fn frame_hops_per_cpu_s(name: &str) -> f64 {
         hops = tautwire_sim::run(&network, &mut Options::default()).frame_hops;
     });
     hops as f64 / ((run - setup) / 1e3)
+}
+
+/// By how many times less time passes when a run may use so many processors: the least of five, in turns.
+fn gain_of_processors(name: &str, processors: usize) -> f64 {
+    let loaded = tautwire_model::load(&scenario(&format!("generated/{name}"))).expect("a kept scenario");
+    let network = loaded.network.expect("no errors");
+    let seconds = |processors| {
+        let begun = std::time::Instant::now();
+        std::hint::black_box(tautwire_sim::run(&network, &mut Options { processors, ..Options::default() }));
+        begun.elapsed().as_secs_f64()
+    };
+    let least = (0..5).fold((f64::MAX, f64::MAX), |(one, several): (f64, f64), _| {
+        (one.min(seconds(1)), several.min(seconds(processors)))
+    });
+    least.0 / least.1
 }
 
 fn setup_440_nodes_ms() -> f64 {

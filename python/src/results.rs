@@ -172,7 +172,7 @@ fn accuracy(method: &str) -> PyResult<Accuracy> {
 
 /// A run, and its bounds if their method is given; with so many runs of an adversary for each listener, if there is a number.
 #[pyfunction]
-#[pyo3(signature = (network, *, seed=None, duration=None, frames=None, bounds=None, adversary=None))]
+#[pyo3(signature = (network, *, seed=None, duration=None, frames=None, bounds=None, adversary=None, processors=1))]
 pub(crate) fn simulate(
     py: Python<'_>,
     network: &CoreNetwork,
@@ -181,6 +181,7 @@ pub(crate) fn simulate(
     frames: Option<Vec<String>>,
     bounds: Option<&str>,
     adversary: Option<u64>,
+    processors: u16,
 ) -> PyResult<Results> {
     let accuracy = bounds.map(accuracy).transpose()?;
     let duration = duration.map(str::parse::<Duration>).transpose();
@@ -190,7 +191,8 @@ pub(crate) fn simulate(
         let bounds = |seen: &Observation| {
             accuracy.map(|by| tautwire_workbench::bounds_in_run_by(&network.network, seen, by))
         };
-        let mut options = Options { seed, duration, ..Options::default() };
+        let processors = usize::from(processors);
+        let mut options = Options { seed, duration, processors, ..Options::default() };
         let results = match chosen {
             Some(chosen) => {
                 let mut frames = Frames::new(chosen);

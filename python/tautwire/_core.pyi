@@ -121,6 +121,7 @@ def simulate(
     frames: list[str] | None = None,
     bounds: str | None = None,
     adversary: int | None = None,
+    processors: int = 1,
 ) -> Results: ...
 def plan_slots(network: CoreNetwork, *, cycle: str | None = None, shortest: bool = False) -> str: ...
 def tune(

@@ -41,6 +41,7 @@ def simulate(
     seed: int | None = None,
     duration: str | None = None,
     frames: bool | Iterable[str] = False,
+    processors: int = 1,
 ) -> Observation:
     """A frame-exact run. Other Python threads go on meanwhile.
 
@@ -52,6 +53,8 @@ def simulate(
         Instead of the description's; a duration has a unit, as ``"10 ms"``.
     frames
         Whether to keep every transmission, or of which streams.
+    processors
+        Processors that the run may use, where the network allows it. The result is the same.
 
     Raises
     ------
@@ -75,7 +78,7 @@ def simulate(
     [0, 1000000000]
     """
     network = network_of(source)
-    return Observation(_run(network.core(), seed, duration, frames))
+    return Observation(_run(network.core(), seed, duration, frames, processors=processors))
 
 
 def verify(
@@ -85,6 +88,7 @@ def verify(
     duration: str | None = None,
     adversary: bool | int = False,
     method: Method = "fast",
+    processors: int = 1,
 ) -> Verification:
     """Bounds and a run, and every observation held against its bound and deadline.
 
@@ -99,6 +103,8 @@ def verify(
         to make for each listener at most.
     method
         How bounds are found, as for :func:`bounds`.
+    processors
+        Processors that the run may use, as for :func:`simulate`.
 
     Raises
     ------
@@ -120,7 +126,7 @@ def verify(
     True
     """
     runs = None if adversary is False else 0 if adversary is True else adversary
-    found = _run(network_of(source).core(), seed, duration, False, bounds=method, adversary=runs)
+    found = _run(network_of(source).core(), seed, duration, False, bounds=method, adversary=runs, processors=processors)
     return Verification(found)
 
 
@@ -194,6 +200,7 @@ def _run(
     *,
     bounds: Method | None = None,
     adversary: int | None = None,
+    processors: int = 1,
 ) -> _core.Results:
     names = _streams(core, frames)
     return _core.simulate(
@@ -203,6 +210,7 @@ def _run(
         frames=names,
         bounds=bounds,
         adversary=adversary,
+        processors=processors,
     )
 
 

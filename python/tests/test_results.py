@@ -68,6 +68,12 @@ def test_seed_and_duration_can_be_given(two_hosts: tautwire.Network) -> None:
         tautwire.simulate(two_hosts, duration="2")
 
 
+def test_a_run_is_the_same_on_several_processors(two_hosts: tautwire.Network) -> None:
+    runs = [tautwire.simulate(two_hosts, processors=count).summary for count in (1, 2, 5)]
+    assert runs[1:] == runs[:1] * 2
+    assert tautwire.verify(two_hosts, processors=2).summary == tautwire.verify(two_hosts).summary
+
+
 def test_tables_go_to_polars_and_duckdb_without_pyarrow(two_hosts: tautwire.Network) -> None:
     run = tautwire.simulate(two_hosts, frames=["fast"])
     frame = polars.DataFrame(run.frames)

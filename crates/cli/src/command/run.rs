@@ -56,6 +56,9 @@ pub(crate) struct Run {
     /// Simulated time, with its unit (250ms, 10s), instead of the description's
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(super) duration: Option<Duration>,
+    /// Processors that the run may use, where the network allows it; the result is the same [default: those there are, 4 at most]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) processors: Option<u16>,
     /// Also write every frame at every hop; may be repeated
     #[arg(long, value_name = "FORMAT")]
     pub(super) trace: Vec<Trace>,
@@ -223,7 +226,8 @@ fn run_and_keep(
     signals::remove_on_kill(writer.temporary());
     let bar = Progress::new(Terminal::of_stderr(), scenario.network.run.duration);
     let mut advance = |progress: RunProgress| bar.advance(progress.now, progress.frame_hops);
-    let mut options = Options { progress: Some(&mut advance), ..Options::default() };
+    let processors = run.processors.map_or_else(processors, usize::from);
+    let mut options = Options { progress: Some(&mut advance), processors, ..Options::default() };
     let observation = observe(&scenario.network, &mut options, &run.trace, &writer);
     bar.finish();
     let observation = observation.map_err(|error| not_written(&place, &error))?;
@@ -251,6 +255,11 @@ fn run_and_keep(
         remark(&format!("{} is kept, as it has results of {file}", place.display()));
     }
     Ok((observation, bounds, kept.summary))
+}
+
+/// Processors that a run may use if nothing is said: each takes memory for the whole network.
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, |there| there.get().min(4))
 }
 
 /// Runs the network and writes the requested traces.

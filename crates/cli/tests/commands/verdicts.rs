@@ -91,6 +91,13 @@ fn equal_runs_give_equal_bytes_and_other_seeds_keep_the_bounds() {
         kept
     };
     assert_eq!(run("a", "5"), run("b", "5"));
+    let on = |processors: &str| {
+        let ended = tautwire(&folder, &["simulate", "small.yaml", "--processors", processors, "--json"]);
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        ended.stdout
+    };
+    assert_eq!(on("1"), on("3"));
+    assert_eq!(tautwire(&folder, &["simulate", "small.yaml", "--processors", "0"]).code, 2);
     let other: Value = serde_json::from_str(&run("c", "6")).unwrap();
     let first: Value = serde_json::from_str(&run("a", "5")).unwrap();
     assert_ne!(first["run"]["trace_hash"], other["run"]["trace_hash"]);
