@@ -47,7 +47,9 @@ impl<'frame> Header<'frame> {
 }
 
 impl IpHeader {
-    fn read(packet: &[u8]) -> Option<Self> {
+    /// Of a packet; none if it is no whole IPv4 header.
+    #[must_use]
+    pub fn read(packet: &[u8]) -> Option<Self> {
         let (header, contents) = Ipv4Header::parse(packet).ok()?;
         let begins = header.fragment & FRAGMENT_OFFSET == 0 && WITH_PORTS.contains(&header.protocol);
         let ports = contents

@@ -1,27 +1,28 @@
 //! A bridge by itself, between any other nodes: frames with their octets and stamps in, frames out; without clock and socket.
 //!
-//! A frame of a described stream goes the stream's way, through its scheduler. It is known as by IEEE Std 802.1CB (6.4, null stream
-//! identification): port, destination and VLAN, and here also the priority; its source decides among streams that share these. Every
-//! other frame is forwarded as by IEEE Std 802.1Q-2022, 8.6: VLAN, filtering on reception, learning, active topology, class of its priority.
+//! A frame of a described stream (`identification.rs`) goes the stream's way, through its scheduler. Every other frame is forwarded as by
+//! IEEE Std 802.1Q-2022, 8.6: VLAN, filtering on reception, learning, active topology, class of its priority. Stream filters come before
+//! either.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use tautwire_core::control::Addresses;
 use tautwire_core::forwarding::FilteringDatabase;
-use tautwire_core::{Priority, TrafficClass};
+use tautwire_core::{Priority, TrafficClass, psfp};
 use tautwire_model::Network;
-use tautwire_model::network::{NodeIndex, NodeKind, PortIndex, StreamIndex};
-use tautwire_observe::{DelayParts, Histogram, Moments};
-use tautwire_sim::{DropReason, Frame, Wish};
+use tautwire_model::network::{NodeIndex, NodeKind, Port, PortIndex, StreamIndex};
+use tautwire_observe::{DelayParts, Histogram, Moments, Shown};
+use tautwire_sim::{DropReason, Frame, NodeFilters, StreamFiltersObservation, Wish};
 use tautwire_units::{BitRate, Bytes, Duration, Instant};
 use tautwire_wire::gptp::PTP_ETHER_TYPE;
-use tautwire_wire::{MacAddress, VlanId, VlanTag};
+use tautwire_wire::{VlanId, VlanTag};
 
 use crate::bridge_frame::{FCS, FRAME_MIN, Passing, TYPE, octets, read, tagged, write};
 use crate::bridge_status::{BridgeStatus, ClassStatus, Drops, PortStatus, StreamStatus};
 use crate::control::{Control, PlugIns, typed, with_type};
 use crate::floor::Spread;
-use crate::frames::{Handle, Slot};
+use crate::frames::{Handle, Marks, Slot};
+use crate::identification::Streams;
 use crate::plan::Plan;
 use crate::plane::{Due, Plane, Schedulers, least_delays};
 
@@ -49,9 +50,6 @@ struct Way {
     scheduler: Option<u32>,
 }
 
-/// How frames of a stream are known at a port: destination, and VLAN and priority of its tag if it has one.
-type Mark = (PortIndex, MacAddress, Option<(VlanId, u8)>);
-
 /// Counters of a port.
 #[derive(Clone, Debug, Default)]
 struct Counts {
@@ -74,7 +72,8 @@ pub(crate) struct Bridge<'n> {
     schedulers: Schedulers,
     database: Option<FilteringDatabase>,
     control: Option<Control<'n>>,
-    streams: HashMap<Mark, Vec<(u32, u32)>>,
+    filters: Option<NodeFilters>,
+    streams: Streams<'n>,
     /// What the interface of each port takes for a second's bits; none: it is not known, and taken for no time.
     rates: Vec<Option<BitRate>>,
     counts: Vec<Counts>,
@@ -96,16 +95,6 @@ impl<'n> Bridge<'n> {
         let mut plane: Plane<Event, Passing> = Plane::new(network, node);
         // Its cables are real.
         plane.ports.iter_mut().for_each(|port| port.propagation = Duration::ZERO);
-        let mut streams: HashMap<Mark, Vec<(u32, u32)>> = HashMap::new();
-        for (number, stream) in network.streams.iter().enumerate() {
-            let number = StreamIndex::at(number).0;
-            for port in plane.ports.iter().map(|port| port.index) {
-                let Some(hop) = plan.hop_to(number, port) else { continue };
-                let came_by = &stream.hops[hop as usize];
-                let tag = came_by.tagged.vlan.then(|| (stream.vlan, came_by.priority.number()));
-                streams.entry((port, stream.destination, tag)).or_default().push((number, hop));
-            }
-        }
         let learning = match &network.nodes[node.index()].kind {
             NodeKind::Bridge { learning, .. } => *learning,
             NodeKind::EndStation { .. } => None,
@@ -117,7 +106,8 @@ impl<'n> Bridge<'n> {
             database: learning
                 .map(|learning| FilteringDatabase::new(learning.table_size as usize, learning.ageing_time)),
             control: None,
-            streams,
+            filters: NodeFilters::new(network, node),
+            streams: Streams::new(network, plan, plane.ports.iter().map(|port| port.index)),
             rates,
             counts: vec![Counts::default(); plane.ports.len()],
             drops: BTreeMap::new(),
@@ -152,12 +142,15 @@ impl<'n> Bridge<'n> {
         };
         let mut room = self.plane.slab.room();
         room.extend_from_slice(data);
+        let drop_eligible = passing.tag.is_some_and(|tag| tag.drop_eligible);
+        let marks = Marks { drop_eligible, internal_priority: None };
         let slot = Slot {
             message: passing,
             received: stamp,
             queued: stamp,
             held: Duration::ZERO,
             hop: 0,
+            marks,
             data: room,
         };
         let place = self.plane.slab.insert(slot);
@@ -230,7 +223,8 @@ impl<'n> Bridge<'n> {
             stream: Some(stream.0),
         };
         let now = self.plane.now;
-        let slot = Slot { message, received: now, queued: now, held: Duration::ZERO, hop: 0, data };
+        let (held, marks) = (Duration::ZERO, Marks::default());
+        let slot = Slot { message, received: now, queued: now, held, hop: 0, marks, data };
         let place = self.plane.slab.insert(slot);
         self.enqueue(place, Instant::ZERO);
     }
@@ -272,28 +266,57 @@ impl<'n> Bridge<'n> {
         if let Some(database) = &mut self.database {
             database.learn(now, vlan, passing.source, passing.from as u32);
         }
-        let mark = passing.tag.map(|tag| (vlan, tag.priority_code_point()));
-        let known = self.streams.get(&(port, passing.destination, mark)).and_then(|streams| {
-            let by_source =
-                |(stream, _): &&(u32, u32)| self.network.streams[*stream as usize].source == passing.source;
-            streams.iter().find(by_source).or(streams.first()).copied()
-        });
+        let slot = self.plane.slab.get(place);
+        let known = self.streams.of(port, &passing, vlan, &slot.data);
+        if let Err(reason) = self.judge(place, known) {
+            return self.lose(place, passing.from, None, reason.name());
+        }
+        let marks = self.plane.slab.get(place).marks;
         let ways = match known {
             Some((stream, hop)) => {
                 let control = self.control.as_ref();
                 if control.is_some_and(|own| !own.hosted.lets_in(StreamIndex(stream), hop as usize)) {
                     return self.lose(place, passing.from, None, DropReason::IngressFiltering.name());
                 }
-                self.plane.slab.get_mut(place).message.stream = Some(stream);
-                self.of_streams.entry(stream).or_default().received += 1;
-                self.ways_of(stream, hop, passing)
+                self.ways_of(stream, hop, marks)
             }
-            None => match self.ways_by_address(vlan, passing) {
+            None => match self.ways_by_address(vlan, passing, marks) {
                 Ok(ways) => ways,
                 Err(reason) => return self.lose(place, passing.from, None, reason),
             },
         };
         self.pass_on(place, &ways);
+    }
+
+    /// The stream filters pass a frame, or not; `known`: its stream, and the hop by which that comes.
+    fn judge(&mut self, place: u32, known: Option<(u32, u32)>) -> Result<(), DropReason> {
+        let slot = self.plane.slab.get_mut(place);
+        if let Some((stream, _)) = known {
+            slot.message.stream = Some(stream);
+            self.of_streams.entry(stream).or_default().received += 1;
+        }
+        let Some(filters) = &mut self.filters else { return Ok(()) };
+        let port = self.plane.ports[slot.message.from].index;
+        let handle = self.streams.handle(port, &slot.message, known.map(|(stream, _)| stream), &slot.data);
+        let priority = match known {
+            Some((stream, hop)) => {
+                let described = &self.network.streams[stream as usize];
+                self.network.received_priority(described, &described.hops[hop as usize])
+            }
+            None => regenerated(&self.network.ports[port.index()], slot.message.tag),
+        };
+        let Some(filter) = filters.filter_of(handle, priority) else { return Ok(()) };
+        let is_tagged = slot.message.tag.is_some();
+        let octets = octets(is_tagged, slot.data.len()) as u32;
+        let seen = psfp::Frame {
+            msdu: octets - beside_msdu(is_tagged) + TYPE as u32,
+            octets,
+            drop_eligible: slot.marks.drop_eligible,
+        };
+        let passed = filters.judge(self.plane.now, filter, seen)?;
+        slot.marks =
+            Marks { drop_eligible: passed.drop_eligible, internal_priority: passed.internal_priority };
+        Ok(())
     }
 
     /// How a port is a member of a VLAN; none if it is not, or not in its active topology.
@@ -304,13 +327,13 @@ impl<'n> Bridge<'n> {
         vlan.active_cables.binary_search(&cable).is_ok().then_some(member.tagged)
     }
 
-    fn ways_of(&self, stream: u32, hop: u32, passing: Passing) -> Vec<Way> {
+    fn ways_of(&self, stream: u32, hop: u32, marks: Marks) -> Vec<Way> {
         let described = &self.network.streams[stream as usize];
         let behind = self.plan.behind(stream, Some(hop)).iter();
         behind
             .map(|next| {
                 let way = &described.hops[*next as usize];
-                let tag = tagged(way.priority, described.vlan, passing);
+                let tag = tagged(way.priority, described.vlan, marks.drop_eligible);
                 Way {
                     to: self.plane.place(way.port),
                     hop: Some(*next),
@@ -324,18 +347,19 @@ impl<'n> Bridge<'n> {
     }
 
     /// The ports to which a frame goes that is of no described stream.
-    fn ways_by_address(&self, vlan: VlanId, passing: Passing) -> Result<Vec<Way>, &'static str> {
+    fn ways_by_address(
+        &self,
+        vlan: VlanId,
+        passing: Passing,
+        marks: Marks,
+    ) -> Result<Vec<Way>, &'static str> {
         let learned =
             self.database.as_ref().and_then(|own| own.lookup(self.plane.now, vlan, passing.destination));
         if learned == Some(passing.from as u32) {
             return Err("same-port");
         }
         let reception = &self.network.ports[self.plane.ports[passing.from].index.index()];
-        let received = passing
-            .tag
-            .and_then(|tag| Priority::new(tag.priority_code_point()))
-            .unwrap_or(reception.default_priority);
-        let priority = reception.priority_regeneration[received.index()];
+        let priority = regenerated(reception, passing.tag);
         let number = self.network.port_number(self.plane.ports[passing.from].index);
         let mut ways = Vec::new();
         for (to, port) in self.plane.ports.iter().enumerate().filter(|(to, _)| *to != passing.from) {
@@ -345,7 +369,7 @@ impl<'n> Bridge<'n> {
             }
             let class =
                 self.network.ports[port.index.index()].class_table.class_of(priority, passing.tag.is_some());
-            let tag = tagged(priority, vlan, passing).filter(|_| is_tagged);
+            let tag = tagged(priority, vlan, marks.drop_eligible).filter(|_| is_tagged);
             let lane = self.network.lane_from(port.index, class, number, class);
             ways.push(Way { to, hop: None, class, tag, lane, scheduler: None });
         }
@@ -393,8 +417,9 @@ impl<'n> Bridge<'n> {
         let slot = self.plane.slab.get_mut(place);
         (slot.queued, slot.held) = (queued, eligible.saturating_since(queued));
         slot.hop = way.hop.unwrap_or(0);
+        let class = slot.marks.class(&self.network.ports[port.index()], way.class, way.scheduler.is_some());
         let passing = &mut slot.message;
-        (passing.to, passing.class, passing.lane, passing.tag) = (way.to, way.class, way.lane, way.tag);
+        (passing.to, passing.class, passing.lane, passing.tag) = (way.to, class, way.lane, way.tag);
         if queued <= self.plane.now {
             return self.enqueue(place, eligible);
         }
@@ -421,7 +446,7 @@ impl<'n> Bridge<'n> {
         };
         let handle = Handle { slot: place, octets, class: passing.class };
         if port.egress.is_gated() {
-            let sdu = u32::from(handle.octets) - if passing.tag.is_some() { 22 } else { 18 };
+            let sdu = u32::from(handle.octets) - beside_msdu(passing.tag.is_some());
             if port.egress.exceeds_max_sdu(passing.class, sdu) {
                 return self.lose(place, passing.to, class, DropReason::MaxSdu.name());
             }
@@ -493,8 +518,8 @@ impl<'n> Bridge<'n> {
         }
     }
 
-    /// What it has counted; what it does not know is left empty.
-    pub(crate) fn status(&self) -> BridgeStatus {
+    /// What it has counted, at an instant; what it does not know is left empty.
+    pub(crate) fn status(&self, now: Instant) -> BridgeStatus {
         let ports = self.plane.ports.iter().zip(&self.counts).enumerate().map(|(place, (port, counts))| {
             let own = self.drops.iter().filter(|((at, ..), _)| *at == place);
             let classes = TrafficClass::all().map(|class| {
@@ -527,16 +552,32 @@ impl<'n> Bridge<'n> {
                     .collect(),
             }
         });
+        let mut tables = self.control.as_ref().map(|control| control.hosted.tables()).unwrap_or_default();
+        let filters = self.filters.as_ref().map(|filters| filters.observed(now.max(self.plane.now)));
+        let bridges: Vec<_> = filters.iter().cloned().collect();
+        tables.extend(StreamFiltersObservation { bridges }.tables());
         BridgeStatus {
-            uptime: Duration::ZERO,
+            uptime: now.since(Instant::ZERO),
             inside: self.plane.slab.iter().count() as u64,
             ports: ports.collect(),
             streams: self.of_streams.iter().map(|(stream, seen)| (StreamIndex(*stream), *seen)).collect(),
             lateness: Spread::of(&self.lateness.0, self.lateness.1),
             time: None,
-            tables: self.control.as_ref().map(|control| control.hosted.tables()).unwrap_or_default(),
+            filters,
+            tables,
         }
     }
+}
+
+/// The priority of a frame that came with this tag to a port (6.9.4).
+fn regenerated(port: &Port, tag: Option<VlanTag>) -> Priority {
+    let received = tag.and_then(|tag| Priority::new(tag.priority_code_point()));
+    port.priority_regeneration[received.unwrap_or(port.default_priority).index()]
+}
+
+/// Octets of a frame besides its MAC client data: addresses, tag, type and FCS.
+fn beside_msdu(is_tagged: bool) -> u32 {
+    if is_tagged { 22 } else { 18 }
 }
 
 #[cfg(test)]

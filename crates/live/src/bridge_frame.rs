@@ -53,10 +53,10 @@ pub(crate) fn read(from: usize, octets: &[u8]) -> Option<(Passing, &[u8])> {
     ))
 }
 
-/// The tag with which a frame leaves: drop eligible if it came so.
-pub(crate) fn tagged(priority: Priority, vlan: VlanId, passing: Passing) -> Option<VlanTag> {
+/// The tag with which a frame leaves.
+pub(crate) fn tagged(priority: Priority, vlan: VlanId, drop_eligible: bool) -> Option<VlanTag> {
     let mut tag = VlanTag::new(priority.number(), Some(vlan))?;
-    tag.drop_eligible = passing.tag.is_some_and(|tag| tag.drop_eligible);
+    tag.drop_eligible = drop_eligible;
     Some(tag)
 }
 

@@ -268,8 +268,7 @@ impl Asked<'_> {
 
 /// What a bridge has counted, with what its thread knows: nanoseconds since the start, and frames that each socket lost.
 fn counted(bridge: &Bridge<'_>, uptime: u64, lost: &[u64]) -> BridgeStatus {
-    let mut status = bridge.status();
-    status.uptime = Duration::from_ns(uptime);
+    let mut status = bridge.status(instant(uptime));
     lost.iter().zip(&mut status.ports).for_each(|(lost, port)| port.socket_lost = *lost);
     status
 }

@@ -2,6 +2,7 @@
 
 use tautwire_model::network::{PortIndex, StreamIndex};
 use tautwire_observe::Table;
+use tautwire_sim::BridgeFiltersObservation;
 use tautwire_units::Duration;
 
 use crate::floor::Spread;
@@ -21,7 +22,9 @@ pub struct BridgeStatus {
     pub lateness: Spread,
     /// Its time, in a network with gPTP.
     pub time: Option<TimeStatus>,
-    /// What its control machines know.
+    /// What its stream filters, gates and meters have counted, if it has any.
+    pub filters: Option<BridgeFiltersObservation>,
+    /// What its control machines know, and its stream filters.
     pub tables: Vec<Table>,
 }
 

@@ -98,10 +98,12 @@ fn frames(network: &Network, by_themselves: bool) -> Vec<(Instant, PortIndex, Ve
 
 #[test]
 fn it_forwards_the_described_streams_as_the_node_of_a_live_run() {
-    for (name, length) in
-        [("shaped-line.yaml", 20), ("reserved-slopes.yaml", 2_600), ("vlan-registration.yaml", 1_500)]
-    {
-        let mut network = scenario(name);
+    let scenarios =
+        [("shaped-line.yaml", 20), ("reserved-slopes.yaml", 2_600), ("vlan-registration.yaml", 1_500)];
+    let policed =
+        [("policed", crate::node::tests::policed(), 80), ("cyclic.yaml", scenario("cyclic.yaml"), 20)];
+    let all = scenarios.map(|(name, length)| (name, scenario(name), length)).into_iter().chain(policed);
+    for (name, mut network, length) in all {
         network.set_duration(Duration::from_ms(length));
         let [nodes, bridges] = [false, true].map(|by_themselves| frames(&network, by_themselves));
         assert!(nodes.len() > 200, "{name}: {}", nodes.len());
@@ -209,7 +211,7 @@ fn other_frames_are_flooded_in_their_vlan_until_their_destination_is_learned() {
     assert_eq!(sent[5], [(3, frame(station(3), 1, Some(0xa001), 6))]);
     assert_eq!(drops(&bridge), []);
     // Priorities 0, 3, 6 and 5 at port 3, by the recommended classes.
-    let status = bridge.status();
+    let status = bridge.status(bridge.plane.now);
     let sent: Vec<u64> = status.ports[2].classes.iter().map(|class| class.sent).collect();
     assert_eq!(sent, [0, 1, 0, 1, 0, 1, 1, 0]);
 }
@@ -280,12 +282,12 @@ fn no_frame_is_forgotten() {
         now += Duration::from_us(1);
         bridge.settle(now);
         bridge.emit(now, |_, _| None);
-        let status = bridge.status();
+        let status = bridge.status(now);
         let gone: u64 = status.ports.iter().map(|port| port.sent).sum();
         let dropped: u64 = bridge.drops.values().sum();
         assert_eq!(u64::from(number) + 1, gone + dropped + status.inside, "{status:?}");
     }
-    let status = bridge.status();
+    let status = bridge.status(now);
     assert!(status.inside > 0 && !bridge.drops.is_empty(), "{status:?}");
 }
 
@@ -304,4 +306,84 @@ fn an_interface_gets_a_frame_so_that_its_last_bit_leaves_as_described() {
     assert_eq!(sent_at(None), Some(6_080_000));
     assert_eq!(sent_at(Some(BitRate::from_gbps(1))), Some(5_536_000));
     assert_eq!(sent_at(Some(BitRate::from_mbps(100))), Some(640_000));
+}
+
+/// Streams of one talker to one listener that their UDP ports alone distinguish, a filter for each, and one for all other frames of priority 0.
+const PORTS: &str = "\
+name: ports
+vlans: {1: {tagged: all}}
+defaults: {rate: 100 Mbit/s}
+nodes:
+  a: {type: end-station}
+  b: {type: end-station}
+  s:
+    type: bridge
+    stream-filters:
+      stream-filter-instance-table:
+        1: {stream-handle: state, max-sdu-size: 500 B}
+        2: {stream-handle: alarm, flow-meter-ref: 1, flow-meter-enable: true}
+        3: {priority-spec: 0, max-sdu-size: 100 B}
+    flow-meters:
+      flow-meter-instance-table:
+        1: {committed-information-rate: 8 kbit/s, committed-burst-size: 200 B, excess-information-rate: 8 kbit/s, excess-burst-size: 200 B}
+  x: {type: end-station}
+  y: {type: end-station}
+links: [{between: [a, s]}, {between: [b, s]}, {between: [s, x]}, {between: [s, y]}]
+streams:
+  - {name: state, talker: a, listeners: x, destination: '02:00:00:00:00:77', priority: 3, payload: 120 B, udp: {source: 10.0.0.1, destination: 10.0.0.2, source-port: 5000, destination-port: 5001}, traffic: {type: periodic, interval: 1 ms}, identification: {type: ip-stream-identification}}
+  - {name: alarm, talker: a, listeners: y, destination: '02:00:00:00:00:77', priority: 3, payload: 120 B, udp: {source: 10.0.0.1, destination: 10.0.0.2, source-port: 5000, destination-port: 5002}, traffic: {type: periodic, interval: 1 ms}, identification: {type: ip-stream-identification}}
+run: {duration: 10 ms}
+";
+
+/// A frame goes its stream's way, and finds its stream's filter, by what the network's functions read in it.
+#[test]
+fn a_frame_is_of_the_stream_whose_function_it_matches() {
+    let network = network(PORTS);
+    let plan = Plan::new(&network);
+    let node = NodeIndex::at(network.nodes.iter().position(|node| node.name == "s").expect("it is there"));
+    let mut bridge = Bridge::new(&network, &plan, node, vec![None; 4]);
+    let of = |stream: usize, octets: usize| {
+        let stream = &network.streams[stream];
+        let seen = tautwire_model::network::SeenFrames::new(
+            stream,
+            &stream.hops[0],
+            node,
+            tautwire_model::network::Layer::Relay,
+        );
+        let mut frame = seen.frames()[0].clone();
+        frame.resize(frame.len().max(octets), 0);
+        frame
+    };
+    let other = |octets: usize| {
+        let mut frame = frame(BROADCAST, 1, None, 1);
+        frame.resize(octets, 0);
+        frame
+    };
+    // Of 142 octets with its FCS: two buckets of 200 octets hold one each, and the third frame is red.
+    let frames = [
+        (1, of(0, 0)),
+        (1, of(1, 0)),
+        (1, of(1, 0)),
+        (1, of(1, 0)),
+        // 502 octets of MSDU.
+        (1, of(0, 12 + 4 + 502)),
+        (1, other(112)),
+        (1, other(113)),
+    ];
+    let sent = passed(&mut bridge, &frames);
+    let ports: Vec<Vec<usize>> =
+        sent.iter().map(|sent| sent.iter().map(|(port, _)| *port).collect()).collect();
+    assert_eq!(ports, [vec![3], vec![4], vec![4], vec![], vec![], vec![2, 3, 4], vec![]]);
+    // The second one is yellow: drop-eligible.
+    let eligible: Vec<u8> = sent.iter().flatten().map(|(_, frame)| frame[14] & 0x10).collect();
+    assert_eq!(eligible, [0, 0, 0x10, 0, 0, 0]);
+    let reasons = drops(&bridge);
+    assert_eq!(reasons, [(1, DropReason::FilterMaxSdu.name(), 2), (1, DropReason::Red.name(), 1)]);
+    let filters = bridge.status(bridge.plane.now).filters.expect("it has some");
+    let counts: Vec<_> = filters
+        .filters
+        .iter()
+        .map(|(id, seen, _)| (*id, seen.matching, seen.not_passing_sdu, seen.red))
+        .collect();
+    assert_eq!(counts, [(1, 2, 1, 0), (2, 3, 0, 1), (3, 2, 1, 0)]);
 }

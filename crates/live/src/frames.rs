@@ -1,7 +1,23 @@
 //! Frames in a node: slots with the octets of their data, handles in the queues.
 
-use tautwire_core::{QueuedFrame, TrafficClass};
+use tautwire_core::{Priority, QueuedFrame, TrafficClass};
+use tautwire_model::network::Port;
 use tautwire_units::{Duration, Instant};
+
+/// Marks of a frame in a node: whether it is drop-eligible, and the priority that selects its class, if that is not its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Marks {
+    pub(crate) drop_eligible: bool,
+    pub(crate) internal_priority: Option<Priority>,
+}
+
+impl Marks {
+    /// The class of a port in which the frame waits; `usual`: without marks. A scheduler comes before the class for which it was made.
+    pub(crate) fn class(self, port: &Port, usual: TrafficClass, is_scheduled: bool) -> TrafficClass {
+        let internal = self.internal_priority.filter(|_| !is_scheduled);
+        internal.map_or(usual, |priority| port.class_table.of_priority[priority.index()])
+    }
+}
 
 /// A frame, or a copy of it, and what is known of it.
 #[derive(Clone, Debug)]
@@ -15,6 +31,7 @@ pub(crate) struct Slot<M> {
     pub(crate) held: Duration,
     /// The hop that it is about to pass, or by which it came, as an index of the stream's.
     pub(crate) hop: u32,
+    pub(crate) marks: Marks,
     pub(crate) data: Vec<u8>,
 }
 
@@ -86,8 +103,8 @@ impl<M: Copy> Slab<M> {
 
 impl<M: Copy> Slot<M> {
     fn without_data(&self) -> Self {
-        let Self { message, received, queued, held, hop, data: _ } = *self;
-        Self { message, received, queued, held, hop, data: Vec::new() }
+        let Self { message, received, queued, held, hop, marks, data: _ } = *self;
+        Self { message, received, queued, held, hop, marks, data: Vec::new() }
     }
 }
 

@@ -6,16 +6,20 @@
 use std::collections::BTreeMap;
 
 use tautwire_core::control::Addresses;
+use tautwire_core::psfp;
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex, frame_length};
-use tautwire_sim::{Creations, DropReason, Frame, Observation, PortObservation, Wish};
+use tautwire_sim::{
+    Creations, DropReason, Frame, NodeFilters, Observation, PortObservation, StreamFiltersObservation, Wish,
+    filter_behind,
+};
 use tautwire_units::{BitRate, Bytes, Duration, Instant};
 use tautwire_wire::gptp::PTP_ETHER_TYPE;
 use tautwire_wire::{EtherType, EthernetHeader, LiveMessage};
 
 use crate::control::{Control, PlugIns, typed, with_type};
 use crate::counters::Counters;
-use crate::frames::{Handle, Slot};
+use crate::frames::{Handle, Marks, Slot};
 use crate::message;
 use crate::plan::Plan;
 use crate::plane::{Due, Plane, Schedulers, least_delays};
@@ -41,6 +45,9 @@ struct Source {
     start: u32,
 }
 
+/// Octets of addresses, type and FCS.
+const HEADER_AND_FCS: u64 = 18;
+
 /// A node.
 #[derive(Debug)]
 pub(crate) struct Node<'n> {
@@ -51,6 +58,9 @@ pub(crate) struct Node<'n> {
     schedulers: Schedulers,
     sources: BTreeMap<u32, Source>,
     control: Option<Control<'n>>,
+    filters: Option<NodeFilters>,
+    /// By stream and hop by which it comes: the filter that its frames find, and octets of their MSDU besides MAC client data.
+    filtered: BTreeMap<(u32, u32), (usize, u32)>,
     frame: Vec<u8>,
     /// Rates of the interfaces of its ports, if its cables are real: see `Plane::select`.
     rates: Vec<Option<BitRate>>,
@@ -67,6 +77,8 @@ impl<'n> Node<'n> {
             schedulers: Schedulers::new(network, node),
             sources: BTreeMap::new(),
             control: None,
+            filters: NodeFilters::new(network, node),
+            filtered: filtered(network, node),
             frame: Vec::new(),
             rates: Vec::new(),
             counters: Counters::default(),
@@ -146,8 +158,10 @@ impl<'n> Node<'n> {
         };
         let mut room = self.plane.slab.room();
         room.extend_from_slice(own);
+        let drop_eligible = header.tag.is_some_and(|tag| tag.drop_eligible);
+        let marks = Marks { drop_eligible, internal_priority: None };
         let zero = Duration::ZERO;
-        let slot = Slot { message, received: stamp, queued: stamp, held: zero, hop, data: room };
+        let slot = Slot { message, received: stamp, queued: stamp, held: zero, hop, marks, data: room };
         let place = self.plane.slab.insert(slot);
         self.plane.put(stamp, Event::Arrival, place);
     }
@@ -168,7 +182,15 @@ impl<'n> Node<'n> {
         let payload = u16::try_from(data.len()).unwrap_or(u16::MAX);
         let message = LiveMessage { stream, number: 0, created: stamp.as_ps() / 1000, payload };
         let zero = Duration::ZERO;
-        let slot = Slot { message, received: stamp, queued: stamp, held: zero, hop, data: room };
+        let slot = Slot {
+            message,
+            received: stamp,
+            queued: stamp,
+            held: zero,
+            hop,
+            marks: Marks::default(),
+            data: room,
+        };
         let place = self.plane.slab.insert(slot);
         self.plane.put(stamp, Event::Arrival, place);
     }
@@ -248,7 +270,8 @@ impl<'n> Node<'n> {
         };
         *self.counters.created.entry(stream.0).or_default() += 1;
         let zero = Duration::ZERO;
-        let slot = Slot { message, received: now, queued: now, held: zero, hop: 0, data };
+        let slot =
+            Slot { message, received: now, queued: now, held: zero, hop: 0, marks: Marks::default(), data };
         let place = self.plane.slab.insert(slot);
         match self.plan.behind(stream.0, None) {
             [hop] => {
@@ -259,10 +282,14 @@ impl<'n> Node<'n> {
         }
     }
 
-    /// What its control machines observed.
+    /// What its control machines and its stream filters observed.
     pub(crate) fn observe_control(&mut self, observation: &mut Observation) {
         if let Some(control) = self.control.take() {
             control.hosted.finish(observation);
+        }
+        if let Some(filters) = &self.filters {
+            let bridges = vec![filters.observed(self.end)];
+            observation.mechanisms.add(StreamFiltersObservation { bridges });
         }
     }
 
@@ -293,7 +320,15 @@ impl<'n> Node<'n> {
         message.emit(&mut data);
         let created = Instant::ZERO + creation.at;
         let zero = Duration::ZERO;
-        let slot = Slot { message, received: created, queued: created, held: zero, hop: 0, data };
+        let slot = Slot {
+            message,
+            received: created,
+            queued: created,
+            held: zero,
+            hop: 0,
+            marks: Marks::default(),
+            data,
+        };
         let place = self.plane.slab.insert(slot);
         self.offer(stream);
         self.pass_on(place, None);
@@ -338,7 +373,33 @@ impl<'n> Node<'n> {
         if u64::from(slot.message.payload) > at.mtu.get() {
             return self.lose(place, hop, DropReason::Oversize);
         }
+        if let Err(reason) = self.judge(place, hop) {
+            return self.lose(place, hop, reason);
+        }
         self.pass_on(place, Some(hop));
+    }
+
+    /// The stream filters of a bridge pass a frame that came over a hop, or not.
+    fn judge(&mut self, place: u32, hop: u32) -> Result<(), DropReason> {
+        let slot = self.plane.slab.get_mut(place);
+        let stream = slot.message.stream;
+        let (Some(filters), Some((filter, beside))) =
+            (&mut self.filters, self.filtered.get(&(stream, hop)).copied())
+        else {
+            return Ok(());
+        };
+        let came_by = &self.network.streams[stream as usize].hops[hop as usize];
+        let octets = frame_length(Bytes::new(slot.message.payload.into()), came_by.tagged);
+        let client_data = octets - Bytes::new(HEADER_AND_FCS) - came_by.tagged.octets();
+        let seen = psfp::Frame {
+            msdu: u32::try_from(client_data.get()).expect("a frame is short") + beside,
+            octets: u32::try_from(octets.get()).expect("a frame is short"),
+            drop_eligible: slot.marks.drop_eligible,
+        };
+        let passed = filters.judge(self.plane.now, filter, seen)?;
+        slot.marks =
+            Marks { drop_eligible: passed.drop_eligible, internal_priority: passed.internal_priority };
+        Ok(())
     }
 
     /// Hands copies of a frame to the ports of the hops behind one.
@@ -413,10 +474,11 @@ impl<'n> Node<'n> {
             return self.counters.withheld(stream, hop);
         }
         let octets = frame_length(Bytes::new(payload.into()), next.tagged).get();
+        let is_scheduled = next.previous.is_some() && next.scheduler.is_some();
         let handle = Handle {
             slot: place,
             octets: u16::try_from(octets).expect("a frame is short"),
-            class: next.class,
+            class: slot.marks.class(&self.network.ports[next.port.index()], next.class, is_scheduled),
         };
         let lane = self.network.lane(described, hop as usize);
         let at = self.plane.place(next.port);
@@ -475,7 +537,12 @@ impl<'n> Node<'n> {
                     _ => (EtherType::LOCAL_EXPERIMENTAL, slot.data.as_slice()),
                 };
                 let hop_of = &described.hops[hop as usize];
-                message::frame(described, hop_of, (ether_type, data), &mut self.frame);
+                message::frame(
+                    (described, hop_of),
+                    slot.marks.drop_eligible,
+                    (ether_type, data),
+                    &mut self.frame,
+                );
                 let octets = self.frame.len() as u64 + 4;
                 let not_taken = send(index, &self.frame);
                 self.plane.slab.remove(place);
@@ -516,6 +583,18 @@ impl<'n> Node<'n> {
     }
 }
 
+/// Of frames that come to a node: their filters.
+fn filtered(network: &Network, node: NodeIndex) -> BTreeMap<(u32, u32), (usize, u32)> {
+    let mut found = BTreeMap::new();
+    for (number, stream) in network.streams.iter().enumerate() {
+        let number = StreamIndex::at(number);
+        for (place, hop) in (0..).zip(&stream.hops).filter(|(_, hop)| network.far_end(hop).0 == node) {
+            found.extend(filter_behind(network, number, hop).map(|filter| ((number.0, place), filter)));
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 #[path = "node_tests.rs"]
-mod tests;
+pub(crate) mod tests;

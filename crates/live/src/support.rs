@@ -9,7 +9,8 @@ use tautwire_sim::Hosted;
 use crate::control::PlugIns;
 
 /// Building blocks of the data plane that are run live, by their names in the model.
-const RUN: [&str; 1] = ["gates"];
+const RUN: [&str; 3] = ["gates", FILTERS, "cyclic queuing and forwarding"];
+const FILTERS: &str = "stream filters, gates and meters of bridges";
 
 /// What the description asks for that cannot be run live; nothing if all of it can.
 #[must_use]
@@ -35,8 +36,9 @@ pub(crate) fn refusals_but(network: &Network, has_gptp: bool, plug_ins: Option<P
     refuse(network.harts.is_some(), "HaRTES (`harts`)");
     refuse(network.test_bed.is_some(), "tasks of a test bed");
     // A block that is new is refused until it is run.
-    for block in building_blocks(network).filter(|block| !RUN.contains(block)) {
-        refuse(true, block);
+    for block in building_blocks(network) {
+        // The record that an agent gives back does not have what filters count.
+        refuse(!RUN.contains(&block) || block == FILTERS && plug_ins.is_none(), block);
     }
     refuse(!network.events.is_empty(), "timeline (`events`)");
     refuse(network.streams.iter().any(|stream| stream.learned), "forwarding by learned addresses");

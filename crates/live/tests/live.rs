@@ -72,6 +72,31 @@ fn every_frame_of_every_mechanism_arrives_once_and_in_order() {
     assert_eq!(sent, live.observation.frame_hops);
 }
 
+/// Stream filters in real time: what a meter or a maximum size discards is lost with that reason, and counted by its filter.
+#[test]
+fn filters_discard_and_count() {
+    let text = std::fs::read_to_string("../../scenarios/filtering-and-policing.yaml").unwrap();
+    let (text, _) = text.split_once("events:").unwrap();
+    let text = text.replace(
+        "started: false\n    traffic: {type: file, octets: 900 B}",
+        "traffic: {type: periodic, interval: 20 ms}",
+    );
+    let network = network(&format!("{text}run: {{duration: 100 ms}}\n"));
+    let Some(live) = lived(&network) else { return };
+    let lost = |name: &str| {
+        let number = network.streams.iter().position(|stream| stream.name == name).unwrap();
+        live.observation.streams[number].dropped.clone()
+    };
+    // The first dump blocks its filter, and diagnosis with it.
+    assert_eq!(lost("dump"), [(DropReason::FilterMaxSdu, 6)]);
+    assert!(matches!(lost("diagnosis")[..], [(DropReason::FilterMaxSdu, 1..)]), "{:?}", lost("diagnosis"));
+    // What a meter or a gate passes depends on when this machine's talkers wake.
+    assert_eq!(lost("orders"), vec![]);
+    let tables = live.observation.mechanisms.tables();
+    let filters = tables.iter().find(|table| table.name == "stream_filters").unwrap();
+    assert_eq!(filters.rows.len(), 3);
+}
+
 /// Reservations and neighbours in real time: what is reserved arrives, and nothing before.
 #[test]
 fn control_machines_reserve_and_learn() {

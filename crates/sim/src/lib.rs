@@ -80,7 +80,9 @@ pub use options::{Driver, HartsTest, Options, Progress, StreamPart};
 #[cfg(feature = "planted-faults")]
 pub use ports::{OrderFault, run_by_ports, run_with_processors};
 pub use preemption::{PortPreemptionObservation, PreemptionObservation};
-pub use psfp::{BridgeFiltersObservation, StreamFiltersObservation, StreamGateObservation};
+pub use psfp::{
+    BridgeFiltersObservation, NodeFilters, StreamFiltersObservation, StreamGateObservation, filter_behind,
+};
 pub use recorder::{Contents, NoRecorder, Recorder, SentPart, Transmission};
 pub use refusal::{Late, Limit, Refusal};
 pub use request_outcome::RequestOutcome;

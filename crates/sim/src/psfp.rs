@@ -1,10 +1,11 @@
 //! Per-stream filtering and policing in a run (IEEE Std 802.1Q-2022, 8.6.5): the filter that each frame matches, and the counters.
 //!
-//! The machine of a bridge is `core`'s; it is called when the last bit of a frame is in (`reception.rs`), by the clock
-//! of the bridge, or, for its stream gates, by the time that gPTP or network time gives.
+//! The machine of a bridge is `core`'s ([`NodeFilters`]); it is called when the last bit of a frame is in (`reception.rs`), by the clock
+//! of the bridge, or, for its stream gates, by the time that gPTP or network time gives. Nodes in real time have the same.
 
+use tautwire_core::Priority;
 use tautwire_core::gates::GateTime;
-use tautwire_core::psfp::{Discard, FilterCounters, Frame, GateFlag, StreamFilters};
+use tautwire_core::psfp::{Discard, FilterCounters, Frame, GateFlag, Passed, StreamFilters};
 use tautwire_model::Network;
 use tautwire_model::network::{Hop, Layer, NodeIndex, StreamIndex, TimelineAction, Traffic};
 use tautwire_model::psfp::{BridgeFilters, FilterChange, Internal, beside_client_data};
@@ -56,9 +57,65 @@ pub struct StreamGateObservation {
     pub config_change_error: u64,
 }
 
+/// The filters, gates and meters of a bridge, driven by the readings of its clock.
+#[derive(Clone, Debug)]
+pub struct NodeFilters {
+    filters: BridgeFilters,
+    name: String,
+    machine: StreamFilters,
+}
+
+impl NodeFilters {
+    /// Those of a node that starts when its clock reads zero; none if it has none.
+    #[must_use]
+    pub fn new(network: &Network, node: NodeIndex) -> Option<Self> {
+        let filters = network.filters_of(node)?;
+        let name = network.nodes[node.index()].name.clone();
+        Some(Self { filters: filters.clone(), name, machine: filters.machine() })
+    }
+
+    /// The filter that frames with this stream handle and priority find.
+    #[must_use]
+    pub fn filter_of(&self, handle: Option<StreamIndex>, priority: Priority) -> Option<usize> {
+        self.filters.filter_of(handle, priority)
+    }
+
+    /// A frame that finds a filter is in when the clock reads `now`.
+    ///
+    /// # Errors
+    /// Why it is discarded.
+    pub fn judge(&mut self, now: Instant, filter: usize, frame: Frame) -> Result<Passed, DropReason> {
+        self.machine.judge(now, filter, frame).map_err(|discard| match discard {
+            Discard::MaxSdu => DropReason::FilterMaxSdu,
+            Discard::GateClosed => DropReason::StreamGateClosed,
+            Discard::IntervalOctets => DropReason::IntervalOctets,
+            Discard::Red => DropReason::Red,
+        })
+    }
+
+    /// What is observed of them when the clock reads `now`.
+    #[must_use]
+    pub fn observed(&self, now: Instant) -> BridgeFiltersObservation {
+        let mut machine = self.machine.clone();
+        machine.settle(now);
+        observed(&self.filters, &self.name, &machine, now)
+    }
+}
+
+/// The filter that frames of a stream find behind a hop, and octets of their MSDU besides MAC client data; none: no filter.
+#[must_use]
+pub fn filter_behind(network: &Network, number: StreamIndex, hop: &Hop) -> Option<(usize, u32)> {
+    let stream = &network.streams[number.index()];
+    let filters =
+        network.filters_of(network.far_end(hop).0).filter(|_| stream.traffic != Traffic::Protocol)?;
+    let handle = identification::handle(network, number, hop, Layer::Relay);
+    let filter = filters.filter_of(handle, network.received_priority(stream, hop))?;
+    Some((filter, u32::try_from(beside_client_data(hop)).expect("few octets")))
+}
+
 /// The filters of all bridges in a run.
 struct Filtering {
-    bridges: Vec<(BridgeFilters, String, StreamFilters)>,
+    bridges: Vec<NodeFilters>,
     /// Per node, its place among the bridges, or [`NONE`].
     of_node: Vec<u32>,
     /// Per hop of the plan, the filter that frames match after it, or [`NONE`]; and octets of their MSDU besides MAC client data.
@@ -77,31 +134,18 @@ pub(crate) fn at_reception(network: &Network) -> Option<Box<dyn AtReception>> {
     let mut behind = Vec::new();
     for (number, stream) in network.streams.iter().enumerate() {
         for hop in &stream.hops {
-            let number = StreamIndex::at(number);
-            let is_filtered = stream.traffic != Traffic::Protocol;
-            let found =
-                network.filters_of(network.far_end(hop).0).filter(|_| is_filtered).and_then(|filters| {
-                    let handle = identification::handle(network, number, hop, Layer::Relay);
-                    filters.filter_of(handle, network.received_priority(stream, hop))
-                });
-            let beside = u32::try_from(beside_client_data(hop)).expect("few octets");
-            behind.push((found.map_or(NONE, index), beside));
+            let found = filter_behind(network, StreamIndex::at(number), hop);
+            behind.push(found.map_or((NONE, 0), |(filter, beside)| (index(filter), beside)));
         }
     }
-    let bridge = |filters: &BridgeFilters| {
-        (filters.clone(), network.nodes[filters.node.index()].name.clone(), filters.machine())
-    };
-    Some(Box::new(Filtering {
-        bridges: network.stream_filters.iter().map(bridge).collect(),
-        of_node,
-        behind,
-    }))
+    let bridges = network.stream_filters.iter().filter_map(|filters| NodeFilters::new(network, filters.node));
+    Some(Box::new(Filtering { bridges: bridges.collect(), of_node, behind }))
 }
 
 impl Filtering {
     fn machine(&mut self, node: NodeIndex) -> Option<&mut StreamFilters> {
         let place = self.of_node[node.index()];
-        self.bridges.get_mut(place as usize).map(|(.., machine)| machine)
+        self.bridges.get_mut(place as usize).map(|own| &mut own.machine)
     }
 }
 
@@ -116,7 +160,7 @@ impl AtReception for Filtering {
         let is_internal =
             before.is_some_and(|before| network.internal_behind(stream, described, before) != Internal::Own);
         // Only a tag carries the mark of a meter.
-        is_internal || !hop.tagged.vlan && self.bridges.iter().any(|(filters, ..)| !filters.meters.is_empty())
+        is_internal || !hop.tagged.vlan && self.bridges.iter().any(|own| !own.filters.meters.is_empty())
     }
 
     fn judge(&mut self, frame: &mut Arrived<'_>) -> Result<(), DropReason> {
@@ -130,13 +174,9 @@ impl AtReception for Filtering {
             drop_eligible: frame.slot.marks.is_drop_eligible(),
         };
         let (node, now) = (frame.node, frame.now);
-        let machine = self.machine(node).expect("a bridge whose filter a frame finds");
-        let passed = machine.judge(now, filter as usize, seen).map_err(|discard| match discard {
-            Discard::MaxSdu => DropReason::FilterMaxSdu,
-            Discard::GateClosed => DropReason::StreamGateClosed,
-            Discard::IntervalOctets => DropReason::IntervalOctets,
-            Discard::Red => DropReason::Red,
-        })?;
+        let place = self.of_node[node.index()];
+        let own = self.bridges.get_mut(place as usize).expect("a bridge whose filter a frame finds");
+        let passed = own.judge(now, filter as usize, seen)?;
         frame.slot.marks.set_internal_priority(passed.internal_priority);
         frame.slot.marks.set_drop_eligible(passed.drop_eligible);
         Ok(())
@@ -174,12 +214,8 @@ impl AtReception for Filtering {
         }
     }
 
-    fn finish(mut self: Box<Self>, clocks: &dyn Fn(NodeIndex) -> Instant, observation: &mut Observation) {
-        let bridges = self.bridges.iter_mut().map(|(filters, name, machine)| {
-            let now = clocks(filters.node);
-            machine.settle(now);
-            observed(filters, name, machine, now)
-        });
+    fn finish(self: Box<Self>, clocks: &dyn Fn(NodeIndex) -> Instant, observation: &mut Observation) {
+        let bridges = self.bridges.iter().map(|own| own.observed(clocks(own.filters.node)));
         observation.mechanisms.add(StreamFiltersObservation { bridges: bridges.collect() });
     }
 }
@@ -199,7 +235,7 @@ fn observed(
         StreamGateObservation {
             id: row.id,
             open: state.open,
-            internal_priority: state.internal_priority.map(tautwire_core::Priority::number),
+            internal_priority: state.internal_priority.map(Priority::number),
             closed_for: [GateFlag::InvalidRx, GateFlag::OctetsExceeded].map(|flag| gate.is_closed_for(flag)),
             config_change_time: gates.and_then(|gates| gates.change_time()),
             config_pending: gates.is_some_and(|gates| gates.is_pending()),

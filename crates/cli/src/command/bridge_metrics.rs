@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use tautwire_live::{BridgeStatus, ClassStatus, PortStatus};
+use tautwire_live::{BridgeFiltersObservation, BridgeStatus, ClassStatus, PortStatus};
 
 use super::bridge_status::Named;
 
@@ -96,6 +96,9 @@ pub(super) fn metrics(named: Named<'_>, status: &BridgeStatus) -> String {
         text.family("gptp_grandmaster", "gauge", "Whether it is the grandmaster.");
         text.sample("gptp_grandmaster", &[], &u8::from(time.is_grandmaster).to_string());
     }
+    if let Some(filters) = &status.filters {
+        text.filters(filters);
+    }
     text.family("stream_frames_total", "counter", "Frames of described streams.");
     for (stream, seen) in &status.streams {
         let name = named.network.streams[stream.index()].name.as_str();
@@ -123,6 +126,43 @@ impl Text<'_> {
             let _ = write!(self.text, ",{label}=\"{}\"", escaped(value));
         }
         let _ = writeln!(self.text, "}} {value}");
+    }
+
+    /// What stream filters have counted, and the state of stream gates.
+    fn filters(&mut self, filters: &BridgeFiltersObservation) {
+        self.family("stream_filter_frames_total", "counter", "Frames that found a stream filter.");
+        for (id, counters, _) in &filters.filters {
+            let counts = [
+                ("matching", counters.matching),
+                ("passing_sdu", counters.passing_sdu),
+                ("not_passing_sdu", counters.not_passing_sdu),
+                ("passing", counters.passing),
+                ("not_passing", counters.not_passing),
+                ("red", counters.red),
+            ];
+            let id = id.to_string();
+            for (what, frames) in counts {
+                let labels = [("stream_filter", id.as_str()), ("frames", what)];
+                self.sample("stream_filter_frames_total", &labels, &frames.to_string());
+            }
+        }
+        self.family(
+            "stream_filter_blocked",
+            "gauge",
+            "Whether an oversize frame has blocked a stream filter.",
+        );
+        for (id, _, is_blocked) in &filters.filters {
+            let value = u8::from(*is_blocked).to_string();
+            self.sample("stream_filter_blocked", &[("stream_filter", &id.to_string())], &value);
+        }
+        if filters.gates.is_empty() {
+            return;
+        }
+        self.family("stream_gate_open", "gauge", "Whether a stream gate is open by its list.");
+        for gate in &filters.gates {
+            let value = u8::from(gate.open).to_string();
+            self.sample("stream_gate_open", &[("stream_gate", &gate.id.to_string())], &value);
+        }
     }
 
     /// Does the same for each class of each port.

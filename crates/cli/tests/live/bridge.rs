@@ -32,7 +32,8 @@ fn a_bridge_forwards_between_interfaces_until_it_is_stopped() {
     let folder = folder("bridge");
     let Some(bridge) = namespace() else { return };
     let [left, right] = [station(&bridge, "left", 1), station(&bridge, "right", 2)];
-    fs::write(folder.join("net.yaml"), BRIDGED).unwrap();
+    let filters = "type: bridge\n    stream-filters: {stream-filter-instance-table: {4: {stream-handle: one, max-sdu-size: 500 B}}}\n";
+    fs::write(folder.join("net.yaml"), BRIDGED.replace("type: bridge\n", filters)).unwrap();
     let arguments =
         ["bridge", "net.yaml", "--node", "s", "--ordinary-priority", "--status", "status", "--json"];
     let (mut child, words, lines) = started(&bridge, &folder, &arguments, "forwards");
@@ -80,11 +81,14 @@ fn a_bridge_forwards_between_interfaces_until_it_is_stopped() {
     assert_eq!(one["dropped"], dropped);
     assert_eq!(status["streams"][0]["sent_frames"], 1, "{status}");
     assert!(other["classes"][6]["residence"]["max_ps"].as_u64().unwrap() > 0);
+    assert_eq!(status["mechanisms"][0]["name"], "stream_filters", "{status}");
     assert_eq!(fs::read_to_string(folder.join("status/status.json")).unwrap(), stdout);
     let metrics = fs::read_to_string(folder.join("status/metrics.prom")).unwrap();
     for line in [
         "tautwire_bridge_received_frames_total{bridge=\"s\",port=\"p1\",interface=\"left\"} 4",
         "tautwire_bridge_dropped_frames_total{bridge=\"s\",port=\"p1\",interface=\"left\",reason=\"same-port\"} 1",
+        "tautwire_bridge_stream_filter_frames_total{bridge=\"s\",stream_filter=\"4\",frames=\"matching\"} 1",
+        "tautwire_bridge_stream_filter_blocked{bridge=\"s\",stream_filter=\"4\"} 0",
         "tautwire_bridge_residence_seconds_count{bridge=\"s\",port=\"p2\",interface=\"right\",class=\"6\"} 1",
     ] {
         assert!(metrics.lines().any(|own| own == line), "{line}\n{metrics}");
