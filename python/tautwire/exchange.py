@@ -14,8 +14,8 @@ from tautwire.network import Network, load, load_text
 
 __all__ = ["ExportForm", "Exported", "ImportForm", "Imported", "export", "import_network"]
 
-ExportForm = Literal["tc", "yang", "yang-xml", "tsnkit", "saihu", "dot", "graphml"]
-ImportForm = Literal["lldp", "tsnkit", "saihu"]
+ExportForm = Literal["tc", "yang", "yang-xml", "tsnkit", "saihu", "inet", "dot", "graphml"]
+ImportForm = Literal["lldp", "tsnkit", "saihu", "inet"]
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def export(network: Network | str | os.PathLike[str], form: ExportForm, *, node:
     network
         A network, or the path of a description.
     form
-        ``"tc"``, ``"yang"``, ``"yang-xml"``, ``"tsnkit"``, ``"saihu"``, ``"dot"`` or ``"graphml"``.
+        ``"tc"``, ``"yang"``, ``"yang-xml"``, ``"tsnkit"``, ``"saihu"``, ``"inet"``, ``"dot"`` or ``"graphml"``.
     node
         The bridge to write, of a form with a document for each; without it all of them.
 
@@ -111,7 +111,8 @@ def import_network(form: ImportForm, files: Sequence[str | os.PathLike[str]]) ->
     ----------
     form
         ``"lldp"``: what ``lldpctl -f json0`` prints, a file of each host with the host's name. ``"tsnkit"``: tables
-        of tsnkit, a topology with tasks and a schedule. ``"saihu"``: a network of Saihu, one file.
+        of tsnkit, a topology with tasks and a schedule. ``"saihu"``: a network of Saihu, one file. ``"inet"``: NED
+        files and an INI file of INET.
     files
         Paths of the files.
 

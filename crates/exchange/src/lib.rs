@@ -6,6 +6,7 @@
 
 mod dot;
 mod graphml;
+mod inet;
 mod lldp;
 mod saihu;
 mod tc;
@@ -134,7 +135,7 @@ pub struct Input {
 }
 
 /// All forms that can be read.
-pub static IMPORTS: [&Import; 3] = [&lldp::IMPORT, &tsnkit::IMPORT, &saihu::IMPORT];
+pub static IMPORTS: [&Import; 4] = [&lldp::IMPORT, &tsnkit::IMPORT, &saihu::IMPORT, &inet::IMPORT];
 
 /// The form of a name that can be read.
 #[must_use]
@@ -143,8 +144,16 @@ pub fn import(name: &str) -> Option<&'static Import> {
 }
 
 /// All forms that can be written.
-pub static EXPORTS: [&Export; 7] =
-    [&tc::EXPORT, &yang::JSON, &yang::XML, &tsnkit::EXPORT, &saihu::EXPORT, &dot::EXPORT, &graphml::EXPORT];
+pub static EXPORTS: [&Export; 8] = [
+    &tc::EXPORT,
+    &yang::JSON,
+    &yang::XML,
+    &tsnkit::EXPORT,
+    &saihu::EXPORT,
+    &inet::EXPORT,
+    &dot::EXPORT,
+    &graphml::EXPORT,
+];
 
 /// The form of a name that can be written.
 #[must_use]

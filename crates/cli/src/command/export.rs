@@ -18,6 +18,7 @@ Examples:
   tautwire export yang scenarios/scheduled-traffic.yaml --to configuration
   tautwire export yang-xml scenarios/in-vehicle.yaml --node front --to front.xml
   tautwire export tsnkit scheduled.yaml --to instance
+  tautwire export inet scenarios/scheduled-traffic.yaml --to model
 
 Forms:
   tc        commands of tc (iproute2), a shell script that takes the node's name: mqprio, taprio,
@@ -26,6 +27,8 @@ Forms:
             each bridge: VLANs, classes, gates, shapers, preemption, stream filters, replication
   yang-xml  the same in XML
   tsnkit    tables (CSV) of tsnkit: tasks and topology, and the schedule if ports have gates
+  inet      network (NED) and configuration (INI) for INET 4.5 or later (OMNeT++): sources,
+            priorities, classes, credit-based and asynchronous shapers, gates
   saihu     output ports and flows of Saihu (JSON), of the highest class of each port
   dot       topology for Graphviz
   graphml   topology for networkx, yEd and Gephi

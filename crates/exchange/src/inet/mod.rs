@@ -1,0 +1,130 @@
+//! Networks of INET (OMNeT++): NED files and the configuration in an INI file, as its TSN networks have them.
+//!
+//! `value.rs`, `ini.rs` and `ned.rs` read the files; `read.rs` what they say of a network, `describe.rs` its description; `write.rs` writes both
+//! files. Sizes differ: INET counts UDP data, and meters of eligibility times the IP packet; a description has the payload of the frame, and
+//! counts frames with their gaps.
+
+mod describe;
+mod ini;
+mod ned;
+mod read;
+mod value;
+mod write;
+
+use crate::{Converted, Export, Import, Input, Scope};
+
+pub(crate) static EXPORT: Export = Export {
+    name: "inet",
+    about: "Network and configuration for INET 4.5 or later (OMNeT++), as NED and INI",
+    scope: Scope::Files(write::write),
+};
+
+pub(crate) static IMPORT: Import = Import {
+    name: "inet",
+    about: "a network of INET (OMNeT++): NED files and the INI file with one configuration",
+    example: "tautwire import inet Network.ned omnetpp.ini --to network.yaml",
+    read,
+};
+
+/// Octets of the headers of IP and UDP.
+const HEADERS: u64 = 28;
+
+/// Classes of the priorities 0 to 7 for one to eight classes (802.1Q-2022, Table 8-5).
+const CLASSES: [[u64; 8]; 8] = [
+    [0, 0, 0, 0, 0, 1, 1, 1],
+    [0, 0, 0, 0, 0, 0, 0, 0],
+    [0, 0, 0, 1, 1, 2, 2, 2],
+    [0, 0, 0, 1, 1, 2, 3, 3],
+    [0, 1, 1, 2, 2, 3, 4, 4],
+    [0, 1, 1, 2, 2, 3, 4, 5],
+    [0, 1, 2, 3, 3, 4, 5, 6],
+    [0, 1, 2, 3, 4, 5, 6, 7],
+];
+
+/// Networks that INET has in its library.
+const LIBRARY: [&str; 2] = ["TsnLinearNetwork", "TsnDumbbellNetwork"];
+
+/// Two words: a node and its type, or the ends of a cable.
+type Pair = (&'static str, &'static str);
+
+/// A network of the library: cables of 100 Mbit/s unless stated.
+fn library(name: &str) -> Option<ned::Type> {
+    let (nodes, cables): (&[Pair], &[Pair]) = match name {
+        "TsnLinearNetwork" => (
+            &[("client", "TsnDevice"), ("switch", "TsnSwitch"), ("server", "TsnDevice")],
+            &[("client", "switch"), ("switch", "server")],
+        ),
+        "TsnDumbbellNetwork" => (
+            &[
+                ("client1", "TsnDevice"),
+                ("client2", "TsnDevice"),
+                ("switch1", "TsnSwitch"),
+                ("switch2", "TsnSwitch"),
+                ("server1", "TsnDevice"),
+                ("server2", "TsnDevice"),
+            ],
+            &[
+                ("client1", "switch1"),
+                ("client2", "switch1"),
+                ("switch2", "server1"),
+                ("switch2", "server2"),
+                ("switch1", "switch2"),
+            ],
+        ),
+        _ => return None,
+    };
+    let place = format!("{name}.ned");
+    Some(ned::Type {
+        kind: "network".to_owned(),
+        name: name.to_owned(),
+        parameters: vec![ned::Parameter {
+            place: place.clone(),
+            name: "*.eth[*].bitrate".to_owned(),
+            value: "default(100Mbps)".to_owned(),
+        }],
+        submodules: nodes
+            .iter()
+            .map(|(node, kind)| ned::Submodule {
+                place: place.clone(),
+                name: (*node).to_owned(),
+                kind: (*kind).to_owned(),
+                parameters: Vec::new(),
+            })
+            .collect(),
+        connections: cables
+            .iter()
+            .map(|(from, to)| ned::Connection {
+                place: place.clone(),
+                ends: [from, to].map(|node| ((*node).to_owned(), "ethg++".to_owned())),
+                channel: Some(("EthernetLink".to_owned(), Vec::new())),
+            })
+            .collect(),
+        ..ned::Type::default()
+    })
+}
+
+fn read(inputs: &[Input]) -> Result<Converted, String> {
+    let mut converted = Converted::default();
+    let mut types = Vec::new();
+    let mut ini = None;
+    for input in inputs {
+        if is_ned(&input.text) {
+            types.extend(ned::read(&input.name, &input.text)?);
+        } else if ini.is_some() {
+            return Err(format!("{}: a second INI file: one configuration is read", input.name));
+        } else {
+            ini = Some(ini::read(&input.name, &input.text)?);
+        }
+    }
+    let found = read::read(types, ini.unwrap_or_default(), &mut converted)?;
+    describe::describe(&found, &mut converted)?;
+    Ok(converted)
+}
+
+/// Whether a text is NED: its first word is one of those that begin its statements.
+fn is_ned(text: &str) -> bool {
+    let text = text.trim_start_matches('\u{feff}');
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("//"));
+    let word = first.and_then(|line| line.split_whitespace().next()).unwrap_or("");
+    ["package", "import", "network", "module", "channel", "simple"].contains(&word) || word.starts_with('@')
+}

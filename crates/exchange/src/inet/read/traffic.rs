@@ -1,0 +1,229 @@
+//! Sources of a node, the streams that they are, and the filters of both ways.
+
+use std::collections::BTreeMap;
+
+use super::super::value::{Number, Unit, Value};
+use super::{Decoded, Filters, Identified, Interval, Meter, Node, Reader, Source, get};
+
+impl Reader<'_> {
+    /// Streams of a talker: name, port of UDP or none for all, priority.
+    pub(super) fn streams(&mut self, node: &str) -> Result<Vec<Identified>, String> {
+        let layers = format!("{node}.bridging");
+        self.flag(&format!("{node}.hasIncomingStreams"))?;
+        let identified = self.value(&format!("{layers}.streamIdentifier.identifier.mapping"), 0)?;
+        let encoded = self.value(&format!("{layers}.streamCoder.encoder.mapping"), 0)?;
+        if !self.flag(&format!("{node}.hasOutgoingStreams"))? {
+            return Ok(Vec::new());
+        }
+        let mut priorities = BTreeMap::new();
+        if let Some((value, place)) = encoded {
+            for one in value.list().unwrap_or(&[]) {
+                let map = one.map().unwrap_or(&[]);
+                if map.iter().any(|(key, _)| key == "vlan") {
+                    self.converted.lacks(format!("{place}: VLANs of streams; all travel in one"));
+                }
+                let pcp = get(map, "pcp").and_then(|value| value.whole(Unit::None)).filter(|pcp| *pcp < 8);
+                if let Some((name, pcp)) = get(map, "stream").and_then(Value::text).zip(pcp) {
+                    priorities.entry(name.to_owned()).or_insert(pcp);
+                }
+            }
+        }
+        let mut found = Vec::new();
+        if let Some((value, place)) = identified {
+            for one in value.list().unwrap_or(&[]) {
+                let map = one.map().unwrap_or(&[]);
+                let Some(name) = get(map, "stream").and_then(Value::text) else { continue };
+                let port = match get(map, "packetFilter") {
+                    None => None,
+                    Some(Value::Text(text)) if text == "*" => None,
+                    Some(Value::Filter(filter)) => match filter.split_once("==") {
+                        Some((field, port))
+                            if ["udp.destPort", "has(udp) && udp.destPort"].contains(&field.trim()) =>
+                        {
+                            Some(
+                                port.trim()
+                                    .parse()
+                                    .map_err(|_| format!("{place}: `{filter}`: one port is expected"))?,
+                            )
+                        }
+                        _ => {
+                            return Err(format!(
+                                "{place}: the filter `{filter}`; `udp.destPort == number` is understood"
+                            ));
+                        }
+                    },
+                    Some(_) => {
+                        return Err(format!(
+                            "{place}: a filter is `\"*\"` or `expr(udp.destPort == number)`"
+                        ));
+                    }
+                };
+                found.push((name.to_owned(), port, priorities.get(name).copied()));
+            }
+        }
+        Ok(found)
+    }
+
+    pub(super) fn sources(
+        &mut self,
+        talker: usize,
+        node: &Node,
+        names: &[String],
+        streams: &[Identified],
+        sources: &mut Vec<Source>,
+    ) -> Result<(), String> {
+        let count = self.whole(&format!("{}.numApps", node.name), Unit::None)?.unwrap_or(0);
+        for number in 0..count.min(65_536) {
+            let path = format!("{}.app[{number}]", node.name);
+            let label = self
+                .value(&format!("{path}.display-name"), number)?
+                .and_then(|(value, _)| value.text().map(str::to_owned));
+            let Some((kind, place)) = self.value(&format!("{path}.typename"), number)? else {
+                self.converted.lacks(format!("{path}: an application without a type"));
+                continue;
+            };
+            let port = self.value(&format!("{path}.io.localPort"), number)?;
+            match kind.text() {
+                Some("UdpSourceApp") => {}
+                Some("UdpSinkApp") => continue,
+                _ => {
+                    self.converted.lacks(format!(
+                        "{place}: the application {path}; UdpSourceApp and UdpSinkApp are understood"
+                    ));
+                    continue;
+                }
+            }
+            drop(port);
+            let octets = self.value(&format!("{path}.source.packetLength"), number)?;
+            let interval = self.value(&format!("{path}.source.productionInterval"), number);
+            let offset = self.value(&format!("{path}.source.initialProductionOffset"), number)?;
+            let port = self.value(&format!("{path}.io.destPort"), number)?;
+            let address = self.value(&format!("{path}.io.destAddress"), number)?;
+            let Some((octets, place)) = octets else {
+                return Err(format!("{path}.source.packetLength: it has no value"));
+            };
+            let Some(bits) = octets.whole(Unit::Size).filter(|bits| bits % 8 == 0) else {
+                self.converted
+                    .lacks(format!("{place}: the source {path}; its packets are not of one length"));
+                continue;
+            };
+            let place_of_interval =
+                self.parameters.get(&format!("{}.{path}.source.productionInterval", self.name));
+            let place_of_interval =
+                place_of_interval.map_or_else(|| path.clone(), |entry| entry.place.clone());
+            let interval = interval.ok().flatten().and_then(|(value, _)| match &value {
+                Value::Call(name, values) if name == "exponential" && values.len() == 1 => {
+                    values[0].whole(Unit::Time).map(Interval::Exponential)
+                }
+                value => value.whole(Unit::Time).filter(|time| *time > 0).map(Interval::Constant),
+            });
+            let Some(interval) = interval else {
+                self.converted.lacks(format!(
+                    "{place_of_interval}: the source {path}; its interval is no constant time and not exponential"
+                ));
+                continue;
+            };
+            let offset = match offset.map(|(value, place)| (value.number(Unit::Time), place)) {
+                None => 0,
+                Some((Some(offset), _)) if offset.is_negative() => 0,
+                Some((Some(offset), place)) => offset
+                    .whole()
+                    .ok_or_else(|| format!("{place}: an offset is a whole number of picoseconds"))?,
+                Some((None, place)) => return Err(format!("{place}: an offset is a time")),
+            };
+            let Some((address, place)) = address else {
+                return Err(format!("{path}.io.destAddress: it has no value"));
+            };
+            let listener = address.text().map(|text| text.split(['(', '%']).next().unwrap_or("").trim());
+            let Some(listener) = listener.and_then(|name| names.iter().position(|own| own == name)) else {
+                self.converted
+                    .lacks(format!("{place}: the source {path}; its destination is no node of the network"));
+                continue;
+            };
+            let port = port.and_then(|(value, _)| value.whole(Unit::None));
+            let of = streams.iter().find(|(_, of, _)| of.is_none() || *of == port);
+            let own = Source {
+                place,
+                name: label.unwrap_or_else(|| format!("{}-{number}", node.name)),
+                burst: 1,
+                talker,
+                listener,
+                interval,
+                offset,
+                octets: bits / 8,
+                priority: of.and_then(|(_, _, priority)| *priority),
+                stream: of.map(|(name, _, _)| name.clone()),
+            };
+            match sources.last_mut() {
+                Some(last) if last.is_alike(&own) => last.burst += 1,
+                _ => sources.push(own),
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn filters(&self, node: &str, way: &str, word: &str) -> Result<Filters, String> {
+        let mut found = Filters::default();
+        if let Some((value, place)) =
+            self.value(&format!("{node}.bridging.streamCoder.decoder.mapping"), 0)?
+        {
+            for one in value.list().unwrap_or(&[]) {
+                let map = one.map().unwrap_or(&[]);
+                const KNOWN: [&str; 4] = ["stream", "pcp", "source", "destination"];
+                if let Some((key, _)) = map.iter().find(|(key, _)| !KNOWN.contains(&key.as_str())) {
+                    return Err(format!("{place}: `{key}` of a decoder is not supported"));
+                }
+                let text = |key| get(map, key).and_then(Value::text).map(str::to_owned);
+                found.decoder.push(Decoded {
+                    stream: text("stream").unwrap_or_default(),
+                    priority: get(map, "pcp").and_then(|value| value.whole(Unit::None)),
+                    source: text("source"),
+                    destination: text("destination"),
+                });
+            }
+        }
+        if !self.flag(&format!("{node}.has{word}TrafficFiltering"))? {
+            return Ok(found);
+        }
+        let path = format!("{node}.bridging.streamFilter.{way}");
+        let count = self.whole(&format!("{path}.numStreams"), Unit::None)?.unwrap_or(0);
+        self.bool(&format!("{path}.hasDefaultPath"))?;
+        if let Some((value, place)) = self.value(&format!("{path}.classifier.mapping"), 0)? {
+            for (name, meter) in value.map().unwrap_or(&[]) {
+                let meter = meter
+                    .whole(Unit::None)
+                    .ok_or_else(|| format!("{place}: `{name}`: the number of a meter"))?;
+                // INET's own networks name streams that are not there.
+                if meter < count {
+                    found.streams.insert(name.clone(), meter);
+                }
+            }
+        }
+        for number in 0..count.min(65_536) {
+            let meter = format!("{path}.meter[{number}]");
+            let kind = self.text(&format!("{meter}.typename"))?;
+            let filter = self.text(&format!("{path}.filter[{number}].typename"))?;
+            if kind.as_deref() != Some("EligibilityTimeMeter")
+                || filter.as_deref() != Some("EligibilityTimeFilter")
+            {
+                return Err(format!(
+                    "{meter}: EligibilityTimeMeter with EligibilityTimeFilter alone is supported"
+                ));
+            }
+            let number_of = |key: &str, unit| -> Result<(Number, String), String> {
+                let found = self.value(&format!("{meter}.{key}"), 0)?;
+                let (value, place) = found.ok_or_else(|| format!("{meter}: no `{key}`"))?;
+                let number =
+                    value.number(unit).ok_or_else(|| format!("{place}: `{key}` has another unit"))?;
+                Ok((number, place))
+            };
+            let (rate, place) = number_of("committedInformationRate", Unit::Rate)?;
+            let (burst, _) = number_of("committedBurstSize", Unit::Size)?;
+            let overhead = self.whole(&format!("{meter}.packetOverheadLength"), Unit::Size)?.unwrap_or(0);
+            let residence = self.value(&format!("{meter}.maxResidenceTime"), 0)?;
+            let residence = residence.and_then(|(value, _)| value.whole(Unit::Time));
+            found.meters.insert(number, Meter { place, rate, burst, overhead, residence });
+        }
+        Ok(found)
+    }
+}
