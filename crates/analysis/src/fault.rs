@@ -69,6 +69,8 @@ pub enum PlantedFault {
     OpeningsUnblocked,
     /// The last frame that starts in a window is taken to be the largest, and to start at its end.
     LastFrameLargest,
+    /// Windows that count behind a lower frame or the first cycle are taken to count at once.
+    WindowsAtOnce,
     /// What goes above a class is taken to come while it waits, and not to have waited for its own window.
     WaitAboveForgotten,
     /// What of a preemptable frame is not cut counts as nothing when a gate opens.
@@ -160,8 +162,13 @@ impl PlantedFault {
     pub const OF_QUEUES: [Self; 1] = [Self::WaitingFramesForgotten];
 
     /// Those of gates.
-    pub const OF_GATES: [Self; 4] =
-        [Self::GateGuardForgotten, Self::OpeningsUnblocked, Self::WaitAboveForgotten, Self::LastFrameLargest];
+    pub const OF_GATES: [Self; 5] = [
+        Self::GateGuardForgotten,
+        Self::OpeningsUnblocked,
+        Self::WaitAboveForgotten,
+        Self::LastFrameLargest,
+        Self::WindowsAtOnce,
+    ];
 
     /// Those of per-stream filtering and policing.
     pub const OF_FILTERING: [Self; 3] =

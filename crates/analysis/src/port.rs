@@ -209,23 +209,33 @@ impl Assess<'_> {
 
     /// Adds the bounds by other windows of the class to its terms, if there are some.
     fn run_again(&self, terms: &mut ClassTerms, above: &Above, reasons: &Reasons) {
-        let again = self.port.windows().and_then(|windows| windows.again.as_deref());
-        let Some(windows) = again.map(|again| &again[self.class]) else { return };
         if matches!(self.port.classes[self.class].0, Selection::CreditBased { .. }) {
             return;
         }
-        let here = windows.above(self.class, &above.parts, self.port.rates(), self.port.precedence());
-        let assess = Assess {
-            higher: &here.offered,
-            higher_reason: here.reason,
-            windows: Some(windows),
-            pushes: None,
-            ..*self
-        };
-        let mut more =
-            ClassTerms { used: terms.used, blocking_bits: windows.blocking_bits, ..ClassTerms::default() };
-        assess.run(&mut more, reasons);
-        terms.and(more, self.frame_min());
+        let again = self.port.windows().map_or(&[][..], |windows| &windows.again[self.class]);
+        // What other queues of the class send meanwhile would count, too.
+        let is_one_queue = (self.order() == ClassOrder::Fifo || self.members.len() == 1) && !self.unscheduled;
+        for windows in again.iter().filter(|windows| windows.later == 0 || is_one_queue) {
+            let here = windows.above(self.class, &above.parts, self.port.rates(), self.port.precedence());
+            let served = self.port.served.as_deref().filter(|served| !served.taken.is_empty());
+            let higher = match served {
+                Some(served) => &here.offered.plus_curve(&served.taken_of(self.class).widened(windows.later)),
+                None => &here.offered,
+            };
+            let assess =
+                Assess { higher, higher_reason: here.reason, windows: Some(windows), pushes: None, ..*self };
+            let mut more = ClassTerms {
+                used: terms.used,
+                blocking_bits: windows.blocking_bits,
+                ..ClassTerms::default()
+            };
+            assess.run(&mut more, reasons);
+            if windows.later > 0 {
+                // What comes before these windows count waits, too.
+                more.bounds.backlog = None;
+            }
+            terms.and(more, self.frame_min());
+        }
     }
 
     /// Why there is no bound, whatever comes.
@@ -320,13 +330,14 @@ impl Assess<'_> {
     fn late(&self, terms: &mut ClassTerms) {
         let is_behind = terms.shaper.is_some() || self.windows.is_some();
         let longer = if is_behind { self.cut_on_line() } else { Some(0) };
+        let later = self.windows.map_or(0, |windows| windows.later);
         for (_, bounds) in &mut terms.lanes {
             let Some(longer) = longer else {
                 bounds.clear();
                 continue;
             };
             for bound in bounds {
-                bound.slack = self.port.slack + u64::from(terms.shaper.is_some()) + longer;
+                bound.slack = self.port.slack + u64::from(terms.shaper.is_some()) + longer + later;
             }
         }
     }

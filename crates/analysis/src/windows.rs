@@ -12,6 +12,13 @@
 //! it is no more than its own windows let into those of the class ([`ClassWindows::above`]). Where a class above may
 //! always send, an instant can be chosen at which none of it waits.
 //!
+//! *Windows that count later* ([`ClassWindows::later`]). A lower frame that is under way when the first frame comes takes usable time as the class's own frames
+//! do, which may need several windows; but it is over after its own time, whatever the windows. The same holds for the time before the first cycle, in which
+//! higher classes may send. So let the windows count from an instant on that is `s` after the first frame, and at which no lower frame and no frame from
+//! before the first cycle is on the line. From there on, with `K(a)` of the class up to the frame, `A(t)` of higher classes and `T(t)` taken in any window, a frame that comes
+//! *a* after the first one starts at `s + n` with the least `n = K(a) + A(s + n) + T(n)`. As `n − a` is not above the greatest wait with `A` for that much
+//! longer, the wait `s + n − a` is not above that and `s`.
+//!
 //! Credit (`credit_based.rs`) is computed in the time in which it is earned ([`CreditWindows`]). Services make these
 //! windows. Not here: how long they are.
 
@@ -126,8 +133,8 @@ impl Taken {
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
     pub(crate) classes: [ClassWindows; 8],
-    /// The same by other means, of classes that are not credit-based: bounds with both hold.
-    pub(crate) again: Option<Box<[ClassWindows; 8]>>,
+    /// The same by other means, of classes that are not credit-based: bounds with each of them hold.
+    pub(crate) again: [Vec<ClassWindows>; 8],
     /// The name of the taken time; the formula and its source.
     pub(crate) name: &'static str,
     pub(crate) formula: &'static str,
@@ -143,6 +150,8 @@ pub(crate) struct Windows {
 pub(crate) struct ClassWindows {
     /// Whether it always may.
     pub(crate) is_open: bool,
+    /// How long after its first frame these windows count at the latest. What comes meanwhile counts, and nothing is taken to be sent.
+    pub(crate) later: u64,
     /// The time in which none of its frames is guaranteed to start.
     pub(crate) taken: Taken,
     /// Per class above, how much of the rest it can have: bits of [`TIME`]; none: all.
@@ -216,7 +225,7 @@ impl Windows {
     ) -> Option<Above> {
         let pushed = self.classes[class].pushed.as_ref()?;
         let cutting = parts.iter().filter(|part| precedence.cuts(part.class, class));
-        let mut all = Above::sent_by(cutting, (&pushed.by, rate), (class, Some(precedence)));
+        let mut all = Above::sent_by(cutting, (&pushed.by, rate, 0), (class, Some(precedence)));
         all.offered = all.offered.plus_curve(&pushed.held.in_bits((served, TIME)));
         Some(all)
     }
@@ -260,7 +269,7 @@ impl ClassWindows {
         precedence: Option<&Precedence>,
     ) -> Above {
         let higher = parts.iter().filter(|part| goes_before(precedence, part.class, class));
-        let mut all = Above::sent_by(higher, (&self.above, rate), (class, precedence));
+        let mut all = Above::sent_by(higher, (&self.above, rate, self.later), (class, precedence));
         let taken = self.taken.bits(served);
         all.offered = all.offered.plus_steps(&taken, self.taken.jumps.as_ref(), served);
         all
@@ -314,6 +323,7 @@ impl ClassWindows {
             ..self.credit
         };
         Self {
+            later: deviation.stretch(self.later),
             taken: self.taken.on_clock(deviation),
             above: curves(&self.above),
             sent: self.sent.map(|line| line_on_clock(line, deviation)),
@@ -351,17 +361,18 @@ impl CreditWindows {
 }
 
 impl Above {
-    /// What classes send within the time of the line that each can have, before those of a class.
+    /// What classes send within the time of the line that each can have, of what comes within so much more than that time, before those of a class.
     fn sent_by<'a>(
         parts: impl Iterator<Item = &'a Part>,
-        (limits, rate): (&[Option<Curve>; 8], u64),
+        (limits, rate, later): (&[Option<Curve>; 8], u64, u64),
         own: (usize, Option<&Precedence>),
     ) -> Self {
         let mut all = Self::nothing();
         for part in parts {
             let offered = part.prompt.as_ref().unwrap_or(&part.late);
+            let longer = (later > 0).then(|| offered.widened(later));
             let limit = limits[part.class].as_ref().map(|time| time.in_bits((rate, TIME)));
-            all.add(&limited(offered, limit, part, own), part.reason);
+            all.add(&limited(longer.as_ref().unwrap_or(offered), limit, part, own), part.reason);
         }
         all
     }

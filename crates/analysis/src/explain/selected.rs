@@ -134,6 +134,15 @@ fn times(
         (true, false) => "outside the windows, and higher classes",
         (true, true) => "outside the windows",
     };
+    // Windows that count behind a lower frame or the first cycle have their wait from there on.
+    let later = match plan.windows() {
+        Some(_) if class.credit_max.is_none() => {
+            plan.deviation.stretch(bound.slack.saturating_sub(plan.slack))
+        }
+        _ => 0,
+    };
+    take("lower frame, or time before the first cycle", later);
+    let waiting = waiting.saturating_sub(later);
     let (first, higher) = (at_rate(bound.latency), at_rate(bound.higher.burst));
     take(latency, first.min(waiting));
     take(above, higher.min(waiting.saturating_sub(first)));

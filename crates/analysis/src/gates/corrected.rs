@@ -25,6 +25,8 @@ use super::{first_cycle, restarts};
 use crate::clock::{Deviation, slack_ps};
 use crate::clock_precision::interval;
 
+/// Numbers of corrections that are tried.
+const STEPS_MAX: usize = 64;
 /// Roundings of a reading of network time, picoseconds.
 const ROUNDINGS: u64 = 4;
 
@@ -78,6 +80,20 @@ impl Corrections {
             }
             GateClock::Gptp | GateClock::Free => None,
         }
+    }
+
+    /// How long it may be on the clock of the node until so much has passed in the time of the gates; none if that is not known to end.
+    pub(super) fn passed(self, span: u64) -> Option<u64> {
+        let by = self.rate.stretch(self.by);
+        let mut passed = span;
+        for _ in 0..STEPS_MAX {
+            let next = span.checked_add(by.checked_mul(1 + passed / self.every)?)?;
+            if next == passed {
+                return Some(passed);
+            }
+            passed = next;
+        }
+        None
     }
 
     /// The times of a port in the time of its gates, of those on its clock, if its largest frame takes so long.

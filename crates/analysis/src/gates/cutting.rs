@@ -16,7 +16,7 @@ use crate::precedence::Precedence;
 use crate::windows::Pushed;
 
 /// What a MAC merge sublayer does behind the gates of a port.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Cutting {
     pub(super) precedence: Precedence,
     /// When preemptable frames may be held.

@@ -94,7 +94,7 @@ fn windows(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates)
     let changes = changes(plan, at, gates);
     let is_lost = changes.is_none() && plan.network.gates_change(at);
     let has_changes = changes.is_some();
-    let again = if has_changes || is_lost { None } else { again(plan, (number, port), gates) };
+    let corrections = if has_changes || is_lost { None } else { by_corrections(plan, (number, port), gates) };
     let gated = gated(plan, (number, port), gates, changes);
     let corrected = Corrected::of(plan.network, plan.network.ports[number as usize].node);
     let is_known = corrected.is_some() || plan.network.gate_clock() == GateClock::Free;
@@ -113,15 +113,29 @@ fn windows(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates)
         }
         windows.on_clock(deviation)
     };
-    let by_edges = || std::array::from_fn(class);
-    let (classes, again) = match again {
+    let later = |class: usize| {
+        let (never, overload) = (NEVER.of_class(at, class), OVERLOAD.of_class(at, class));
+        let is_sure = is_known && !has_changes && !is_lost && !is_credit(class);
+        let windows = is_sure.then(|| gated.windows_later(class, &never, &overload)).flatten()?;
+        Some(windows.on_clock(deviation))
+    };
+    let mut again: [Vec<ClassWindows>; 8] = std::array::from_fn(|class| later(class).into_iter().collect());
+    let (from_begin, from_later) = corrections.unzip();
+    if let Some(all) = from_later {
+        again.iter_mut().zip(all).for_each(|(again, windows)| again.extend(windows));
+    }
+    let classes = match from_begin {
         // Nothing is known of single edges.
         Some(mut classes) if !is_known => {
             let credit = classes.iter_mut().enumerate().filter(|(class, _)| is_credit(*class));
             credit.for_each(|(_, windows)| windows.unbounded = Some(CORRECTED.at(at)));
-            (classes, None)
+            classes
         }
-        again => (by_edges(), again.map(Box::new)),
+        from_begin => {
+            let all = from_begin.into_iter().flatten().enumerate();
+            all.for_each(|(class, windows)| again[class].push(windows));
+            std::array::from_fn(class)
+        }
     };
     Windows {
         classes,
@@ -139,8 +153,12 @@ fn windows(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates)
     }
 }
 
-/// The windows of the classes of a port whose clock is corrected, correction by correction; none if it is not known how.
-fn again(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates) -> Option<[ClassWindows; 8]> {
+/// The windows of the classes of a port whose clock is corrected, correction by correction, and those that count later; none if it is not known how.
+fn by_corrections(
+    plan: &Plan<'_>,
+    (number, port): (u32, &PortPlan),
+    gates: &PortGates,
+) -> Option<([ClassWindows; 8], [Option<ClassWindows>; 8])> {
     let at = PortIndex(number);
     let node = plan.network.ports[number as usize].node;
     if plan.network.preemption_config(at).is_some() {
@@ -161,13 +179,23 @@ fn again(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates) -
     let each = corrections.by.saturating_add(2 * largest);
     #[cfg(feature = "planted-faults")]
     let each = if plan.fault == Some(crate::PlantedFault::CorrectionsForgotten) { 0 } else { each };
-    let class = |class: usize| {
-        let (never, overload) = (NEVER.of_class(at, class), OVERLOAD.of_class(at, class));
-        let windows = gated.windows((class, false), &never, &overload).on_clock(corrections.rate);
+    let corrected = |windows: ClassWindows| {
         let each = corrections.rate.stretch(each);
-        windows.corrected(corrections.every, each, each)
+        windows.on_clock(corrections.rate).corrected(corrections.every, each, each)
     };
-    Some(std::array::from_fn(class))
+    let words = |class: usize| (NEVER.of_class(at, class), OVERLOAD.of_class(at, class));
+    let class = |class: usize| {
+        let (never, overload) = words(class);
+        corrected(gated.windows((class, false), &never, &overload))
+    };
+    let later = |class: usize| {
+        let (never, overload) = words(class);
+        let windows = corrected(gated.windows_later(class, &never, &overload)?);
+        let is_first = gated.timing.first > 0;
+        let later = if is_first { corrections.passed(windows.later)? } else { windows.later };
+        Some(ClassWindows { later, ..windows })
+    };
+    Some((std::array::from_fn(class), std::array::from_fn(later)))
 }
 
 /// The lists of a port one after the other, if it is known when they change.
@@ -238,6 +266,7 @@ fn gated_by(
             frozen_when_closed: gates.credit.frozen_when_closed,
             frozen_in_guard: gates.credit.frozen_in_guard_band,
         },
+        keeps_off_rests: false,
         cutting: None,
         #[cfg(feature = "planted-faults")]
         fault: plan.fault,

@@ -73,7 +73,7 @@ pub(super) struct Credit {
 }
 
 /// A port with gates.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Gated {
     pub(super) timing: Timing,
     /// When the gate of each class is open.
@@ -87,6 +87,8 @@ pub(super) struct Gated {
     /// Of each stream of a class the smallest and the largest frame, bits of the wire.
     pub(super) sizes: [Vec<(u64, u64)>; 8],
     pub(super) credit: Credit,
+    /// Whether the rest of a frame of a class above whose gate has shut counts as time that is not usable, and not as a frame above.
+    pub(super) keeps_off_rests: bool,
     /// What preemption does to them, if the port preempts.
     pub(super) cutting: Option<Cutting>,
     #[cfg(feature = "planted-faults")]
@@ -197,7 +199,22 @@ impl Gated {
             }
             busy.end_of(before).map_or(0, |end| wire.min(end.saturating_sub(opens)))
         });
-        lower.max().unwrap_or(0)
+        lower.max().unwrap_or(0).max(self.rest_above(class, opens))
+    }
+
+    /// For how long the last frame or gap of a class above, whose gate shuts by then, may be on the line when the gate of a class has opened for certain.
+    fn rest_above(&self, class: usize, opens: u64) -> u64 {
+        if !self.keeps_off_rests {
+            return 0;
+        }
+        let rest = |higher: usize| {
+            self.frames[higher].filter(|_| self.goes_before(higher, class))?;
+            let (busy, error) = (self.busy(higher), self.timing.error);
+            let end = if busy.is_all() { None } else { busy.end_of(opens + error) }?;
+            let rest = end - opens - error;
+            (rest <= self.behind(higher)).then_some(rest)
+        };
+        (0..8).filter_map(rest).max().unwrap_or(0)
     }
 
     /// An interval in which its gate is open, with this guard before each close.
@@ -305,6 +322,7 @@ impl Gated {
         };
         ClassWindows {
             is_open,
+            later: 0,
             taken,
             above: std::array::from_fn(above),
             blocking_bits: self.lower_frame(class, &usable),
@@ -314,6 +332,29 @@ impl Gated {
             credit: self.credit(class),
             pushed: self.cut_by(class).and_then(|cutting| cutting.pushed(self, class)),
         }
+    }
+
+    /// The same from an instant on at which no lower frame is under way, and the first cycle has begun; none where that is more than is known.
+    pub(super) fn windows_later(
+        &self,
+        class: usize,
+        never: &Unbounded,
+        overload: &Unbounded,
+    ) -> Option<ClassWindows> {
+        let time = |frames: &Frames| self.timing.time(frames.wire_max);
+        let lower = self.below(class).map(|(_, frames)| time(&frames)).max().unwrap_or(0);
+        let any = self.frames.iter().flatten().map(time).max().unwrap_or(0);
+        // A frame that has begun before the first cycle may be any.
+        let later = if self.timing.first > 0 { self.timing.first.saturating_add(any) } else { lower };
+        if later == 0 || self.cutting.is_some() {
+            return None;
+        }
+        #[cfg(feature = "planted-faults")]
+        let later = if self.fault == Some(crate::PlantedFault::WindowsAtOnce) { 1 } else { later };
+        let timing = Timing { first: 0, ..self.timing };
+        let in_cycles = Self { timing, keeps_off_rests: true, ..self.clone() };
+        let windows = in_cycles.windows((class, false), never, overload);
+        Some(ClassWindows { later, blocking_bits: 0, ..windows })
     }
 
     /// The time that is not usable, less what is sent in it for certain; none where nothing is known of that.

@@ -6,6 +6,7 @@ pub(crate) mod flooding;
 mod granted;
 mod idle_events;
 mod loads;
+mod no_bound;
 pub(crate) mod pace;
 mod processing;
 pub(crate) mod without_effect;
@@ -42,4 +43,7 @@ pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
         srp::avb_profile::check(of.draft, topology, streams, found.srp.as_ref(), found.gptp.as_ref(), faults);
     }
     pace::check(of.draft, topology, (&of.run, &of.events), streams, found, faults);
+    if of.is_routed && faults.errors() == 0 {
+        no_bound::check(of, faults);
+    }
 }

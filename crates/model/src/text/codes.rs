@@ -48,6 +48,8 @@ codes! {
     CONFLICT = "form::conflict";
     /// A key without effect, because another key excludes it or is missing.
     NO_EFFECT = "form::no-effect";
+    /// Mechanisms that go together in a run, and of which no bound is known together.
+    NO_BOUND = "bound::unknown";
     /// A number without its unit.
     UNIT_MISSING = "value::unit-missing";
     /// A unit of another quantity.

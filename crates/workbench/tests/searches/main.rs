@@ -35,6 +35,7 @@ mod instants_hold;
 mod losses_hold;
 mod machines_keep_their_contract;
 mod mechanisms_hold;
+mod no_bound_is_said;
 mod one_port_reached;
 mod paths_hold;
 mod planted_faults;

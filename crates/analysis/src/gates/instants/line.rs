@@ -319,6 +319,7 @@ fn always_open(plan: &Plan<'_>, number: u32, port: &PortPlan) -> Gated {
         frames: std::array::from_fn(largest),
         sizes: Default::default(),
         credit: Credit { frozen_when_closed: true, frozen_in_guard: false },
+        keeps_off_rests: false,
         cutting: None,
         #[cfg(feature = "planted-faults")]
         fault: plan.fault,
