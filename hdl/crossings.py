@@ -11,6 +11,8 @@ A crossing is right if it is one of three:
 - ``words``: the memory of an ``async_fifo``, whose reader knows by a synchroniser what it may read; that it reads nothing else
   is proved (``formal/async_fifo_proof.sv``).
 
+The constraints of ``constraints/board_switch.tcl`` must name every one of them, and no cells that are none.
+
 The netlist is that of Yosys before any optimisation that could hide a path. The switch itself (``tsn_switch``) is left out of it: its
 registers all have the clock of the switch, which its text shows.
 """
@@ -32,6 +34,7 @@ from collections.abc import Iterable
 import synth
 
 RTL = synth.RTL
+CONSTRAINTS = synth.HDL / "constraints" / "board_switch.tcl"
 SWITCH = "tsn_switch"
 # The clock of an input of the board; what is not here is in the clock of the switch.
 SWITCH_CLOCK = "clk_i"
@@ -51,6 +54,14 @@ FAULTS = (
     ("board_switch", "or negedge reset_nq) begin\n        if (!reset_nq)", "or negedge rst_ni) begin\n        if (!rst_ni)"),
     ("rgmii_port", "level == '0 || pop ?", "level == '0 || pop || valid_q ?"),
     ("adjustable_clock", "always_ff @(posedge clk_i)", "always_ff @(negedge clk_i)"),
+    ("async_fifo", "write_meta_q", "write_first_q"),
+)
+# What a fault makes of the constraints.
+CONSTRAINT_FAULTS = (
+    ("set_max_delay -datapath_only 8.000 -from [get_cells -hierarchical -filter {NAME =~ *u_crossing/write_gray_q_reg*}]", "# "),
+    ("*u_crossing/mem_reg*", "*u_crossing/memory_reg*"),
+    ("*g_rgmii.released_q_reg*", "*g_rgmii.released_reg*"),
+    ("foreach port [get_ports {rgmii_rxc_i[*]}]", "# "),
 )
 
 Bit = int | str
@@ -231,8 +242,8 @@ def other_clocks(rtl: pathlib.Path) -> list[str]:
     return found
 
 
-def check(fault: tuple[str, str, str] | None = None) -> tuple[dict[str, str], list[str]]:
-    """What crosses, and what is wrong, in the RTL or in it with a fault."""
+def check(fault: tuple[str, str, str] | None = None) -> tuple[dict[str, str], list[str], list[str]]:
+    """What crosses, what is wrong, and the names of all registers and memories, in the RTL or in it with a fault."""
     with tempfile.TemporaryDirectory() as name:
         rtl = pathlib.Path(name) / "rtl"
         shutil.copytree(RTL, rtl)
@@ -242,13 +253,34 @@ def check(fault: tuple[str, str, str] | None = None) -> tuple[dict[str, str], li
             if before not in text:
                 raise ValueError(f"{module}: not in its text: {before}")
             (rtl / f"{module}.sv").write_text(text.replace(before, after))
-        right, wrong = Board(netlist(rtl)).crossings()
-        return right, wrong + other_clocks(rtl)
+        board = Board(netlist(rtl))
+        right, wrong = board.crossings()
+        names = [*(one.name for one in board.registers.values()), *board.clock_of_memory]
+        return right, wrong + other_clocks(rtl) + unconstrained(names, right, CONSTRAINTS.read_text()), names
+
+
+def unconstrained(names: Iterable[str], right: dict[str, str], text: str) -> list[str]:
+    """What crosses and is in no constraint; clocks without one; cells in constraints that are none of these registers and memories."""
+    text = re.sub(r"^#.*$", "", text, flags=re.MULTILINE)
+    # As Vivado writes a name in the hierarchy: a register has a suffix, an instance ends with a slash.
+    written = {name: re.sub(r"\.(?=u_)|(?<=u_crossing)\.", "/", re.sub(r"((?:\[\d+\])?)$", r"_reg\1", name, count=1)) for name in names}
+    lines = [re.findall(r"NAME =~ ([^}]+)\}", line) for line in text.splitlines() if line.startswith(("set_max_delay", "set_false_path"))]
+
+    def named(pattern: str, name: str) -> bool:
+        return re.fullmatch(re.escape(pattern).replace(r"\*", ".*"), written[name]) is not None
+
+    wrong = [f"no cell: {pattern}" for line in lines for pattern in line if not any(named(pattern, name) for name in written)]
+    # The words are named where they come from, all others where they go to.
+    ends = [line[0] if len(line) == 1 else line[-1] for line in lines]
+    wrong += [f"in no constraint: {name}" for name in right if not any(named(end, name) for end in ends)]
+    clocks = [line for line in text.splitlines() if "create_clock" in line]
+    wrong += [f"clock without a constraint: {clock}" for clock in sorted(CLOCKS) if not any(clock in line for line in clocks)]
+    return wrong
 
 
 def checked_hash() -> str:
-    """Of what the netlist is made of, and of this program."""
-    digest = hashlib.sha256(pathlib.Path(__file__).read_bytes())
+    """Of what the netlist is made of, of the constraints, and of this program."""
+    digest = hashlib.sha256(pathlib.Path(__file__).read_bytes() + CONSTRAINTS.read_bytes())
     for name in ("async_fifo.sv", "rgmii_port.sv", "board_switch.sv"):
         digest.update(name.encode() + b"\0" + (RTL / name).read_bytes())
     return digest.hexdigest()
@@ -256,7 +288,7 @@ def checked_hash() -> str:
 
 def main() -> bool:
     """Prints what crosses and what is wrong; whether all is right and every fault is found."""
-    right, wrong = check()
+    right, wrong, names = check()
     for name, kind in sorted(right.items()):
         print(f"{kind:12} {name}")
     for line in wrong:
@@ -266,6 +298,13 @@ def main() -> bool:
         found = check(fault)[1]
         missed += not found
         print(f"  {found[0] if found else 'NOT FOUND'}: {fault[1]!r} -> {fault[2]!r}", flush=True)
+    for before, after in CONSTRAINT_FAULTS:
+        text = CONSTRAINTS.read_text()
+        if before not in text:
+            raise ValueError(f"not in the constraints: {before}")
+        faulty = unconstrained(names, right, text.replace(before, after))
+        missed += not faulty
+        print(f"  {faulty[0] if faulty else 'NOT FOUND'}: {before!r} -> {after!r}", flush=True)
     return not wrong and not missed
 
 
