@@ -1,4 +1,4 @@
-"""Area of the switch by open synthesis, and its latency: writes ``hdl.json`` at the root, prints a table.
+"""Area of the switch by open synthesis, and its latency: writes ``hdl.json`` at the root and the rows of ``docs/hardware/area.md``.
 
 Yosys synthesises every module alone and the switch in two sizes for the 7 series of Xilinx. Counts are
 those of Yosys, not of a placed design, and no clock rate follows from them: the longest path is that
@@ -33,6 +33,7 @@ import placed_paths
 HDL = pathlib.Path(__file__).resolve().parent
 RTL = HDL / "rtl"
 RESULT = HDL.parent / "hdl.json"
+PAGE = HDL.parent / "docs" / "hardware" / "area.md"
 SCRIPTS = pathlib.Path(sysconfig.get_path("scripts"))
 MODULES = ("ats_engine", "egress_port", "exact_table", "packet_buffer", "ingress_port", "frame_dispatch", "cut_through",
            "gmii_rx", "gmii_tx", "sync_fifo", "vlan_table", "stream_filter", "adjustable_clock", "switch_registers",
@@ -248,7 +249,16 @@ def latencies() -> dict[str, float]:
 
 
 def write(result: dict[str, object]) -> None:
+    """Writes the figures, and the rows of the page that tell them."""
     RESULT.write_text(json.dumps(result, indent=2) + "\n")
+    text = PAGE.read_text()
+    for name in (*MODULES, *SIZED, *BUILDS):
+        lut, lutram, ff, bram36, path_ns = (result[f"{name}_{key}"] for key in KEYS)
+        whole = (f"{count:,}".replace(",", " ") for count in (lut, lutram, ff))
+        row = f"{' | '.join(whole)} | {bram36:.1f} | {path_ns:.2f} ns |"
+        text = re.sub(rf"^(\| {name}(?: switch)? \|) [^|]*\|[^|]*\|[^|]*\|[^|]*\| [\d.]+ ns \|$", rf"\1 {row}", text, flags=re.MULTILINE)
+    text = re.sub(r"(The routed switch runs at) [\d.]+ MHz", rf"\1 {result['ecp5_mhz']:.1f} MHz", text)
+    PAGE.write_text(text)
 
 
 if __name__ == "__main__":
