@@ -57,6 +57,8 @@ class Proof:
     # Other files of the design, beside the module and its proof.
     files: tuple[str, ...] = ()
     passes: tuple[str, ...] = PASSES
+    # Parameters of the proof with which faults are looked for: a fault that a small design shows need not be looked for in a large one.
+    mutated: tuple[tuple[str, int], ...] = ()
 
     @property
     def top(self) -> str:
@@ -64,7 +66,7 @@ class Proof:
 
     def hash(self) -> str:
         """Of the module, of the files beside it, what they include, and of the proof."""
-        digest = hashlib.sha256(repr((self.steps, self.mutations, self.cut, self.passes)).encode())
+        digest = hashlib.sha256(repr((self.steps, self.mutations, self.cut, self.passes, *((self.mutated,) if self.mutated else ()))).encode())
         paths = [RTL / f"{self.module}.sv", *(RTL / name for name in self.files), FORMAL / f"{self.top}.sv"]
         included = {name for path in paths for name in re.findall(r'`include "([^"]+)"', path.read_text())}
         for path in (*paths, *(RTL / name for name in sorted(included))):
@@ -111,6 +113,7 @@ PROOFS = (
             ("if (pop && choice_q[c]) candidate_q[c].valid <= 1'b0;", ""),
             ("|| earlier(entry[k-1][2*l+1].eligible", "|| !earlier(entry[k-1][2*l+1].eligible"),
         ),
+        mutated=(("Classes", 4), ("Lanes", 2)),
     ),
     Proof(
         "ats_engine",
@@ -123,8 +126,12 @@ PROOFS = (
             ("floor_q              <= later_of(step_q[2].frame.arrival, group_q);", "floor_q <= step_q[2].frame.arrival;"),
             ("bucket_after_q <= eligible_q - ahead_choice_q;", "bucket_after_q <= scheduler_eligible_choice_q;"),
             ("assign too_long = earlier(limit_q, eligible_q);", "assign too_long = 1'b0;"),
+            ("+ RecoveryWidth'(|sum_product_q[FractionBits-1:0]);", ";"),
+            ("+ RecoveryWidth'(|sum_product_q[FractionBits-1:0]);", "+ RecoveryWidth'(1);"),
+            ("(ProductWidth'(fold_high_q) << (2 * PartWidth));", "(ProductWidth'(fold_high_q) << PartWidth);"),
+            ("(ProductWidth'(part_middle_q) << PartWidth);", "ProductWidth'(part_middle_q);"),
+            ("ChargedWidth'(read_octets_q) + ChargedWidth'(charged_overhead_i);", "ChargedWidth'(read_octets_q);"),
         ),
-        cut=("dut.sum_product_q",),
     ),
     Proof(
         "exact_table",
@@ -163,6 +170,7 @@ PROOFS = (
             *("dut.orphan_cell", "dut.orphan_cells", "dut.freed_cell", "dut.freed_cells", "dut.freed_alone"),
         ),
         files=("sync_fifo.sv",),
+        mutated=(("Ports", 2),),
     ),
     Proof(
         "frame_dispatch",
@@ -213,11 +221,12 @@ PROOFS = (
 )
 
 
-def translate(proof: Proof, rtl: pathlib.Path, smt: pathlib.Path) -> None:
+def translate(proof: Proof, rtl: pathlib.Path, smt: pathlib.Path, parameters: tuple[tuple[str, int], ...]) -> None:
     """Writes the transition system of a proof over the RTL in a folder."""
+    options = " ".join(f"-G {name}={value}" for name, value in parameters)
     files = [rtl / f"{proof.module}.sv", *(RTL / name for name in proof.files), FORMAL / f"{proof.top}.sv"]
     passes = [
-        f"read_slang -D SYNTHESIS -I {RTL} --top {proof.top} " + " ".join(map(str, files)),
+        f"read_slang -D SYNTHESIS -I {RTL} --top {proof.top} {options} " + " ".join(map(str, files)),
         f"prep -top {proof.top} -flatten",
         *(f"cutpoint w:{name}" for name in proof.cut),
         *proof.passes,
@@ -228,8 +237,8 @@ def translate(proof: Proof, rtl: pathlib.Path, smt: pathlib.Path) -> None:
         raise RuntimeError(f"{proof.top}: {(done.stdout + done.stderr)[-2000:]}")
 
 
-def failing(proof: Proof, smt: pathlib.Path) -> list[str]:
-    """Names of what fails, in a first step after a reset or in the step of the induction.
+def failing(proof: Proof, smt: pathlib.Path, *, first: bool) -> list[str]:
+    """Names of what fails, in a first step after a reset or in the step of the induction; or the first of them.
 
     Each assertion is asked for by itself, given all of them in the steps before.
     """
@@ -263,15 +272,25 @@ def failing(proof: Proof, smt: pathlib.Path) -> list[str]:
             lines.append(f"(assert (|{proof.top}_a| {name}))")
         lines.append("(pop 1)")
     command = [str(SCRIPTS / "yices-smt2"), "--incremental"]
-    done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=False)
-    answers = done.stdout.split()
+    answers: list[str] = []
+    with tempfile.TemporaryFile("w+") as questions:
+        questions.write("\n".join(lines))
+        questions.seek(0)
+        solver = subprocess.Popen(command, stdin=questions, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    with solver:
+        assert solver.stdout
+        for line in solver.stdout:
+            answers.append(line.strip())
+            if first and answers[-1] == "sat":
+                solver.kill()
+                return [asked[len(answers) - 1]]
     if len(answers) != len(asked) or set(answers) - {"sat", "unsat"}:
-        raise RuntimeError(f"{proof.top}: {(done.stdout + done.stderr)[-2000:]}")
+        raise RuntimeError(f"{proof.top}: {answers[-20:]}")
     return list(dict.fromkeys(what for what, answer in zip(asked, answers, strict=True) if answer == "sat"))
 
 
 def check(proof: Proof, mutation: tuple[str, str] | None = None) -> list[str]:
-    """What fails of the module, or of it with a fault."""
+    """What fails of the module, or the first that fails of it with a fault."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         text = (RTL / f"{proof.module}.sv").read_text()
@@ -282,8 +301,8 @@ def check(proof: Proof, mutation: tuple[str, str] | None = None) -> list[str]:
             text = text.replace(before, after)
         (folder / f"{proof.module}.sv").write_text(text)
         smt = folder / "proof.smt2"
-        translate(proof, folder, smt)
-        return failing(proof, smt)
+        translate(proof, folder, smt, proof.mutated if mutation else ())
+        return failing(proof, smt, first=mutation is not None)
 
 
 def note(noted: dict[str, str], name: str, digest: str) -> None:

@@ -8,7 +8,8 @@
 // arrival times of the last `ArrivalCycles` cycles, and that software writes no
 // MaxResidenceTime beyond its width and an `octets_max` whose frames last at most `Slack` ticks more than
 // EmptyToFullDuration, for octet times are rounded up and that duration down.
-// What a frame lasts is cut off: any duration that keeps the last assumption.
+// What a frame lasts is its octets with the overhead times the octet time of its scheduler, rounded up to a tick: each stage of the
+// multiplication has its part of the product of what went into it.
 
 module ats_engine_proof #(
   parameter int unsigned Schedulers = 2,
@@ -193,6 +194,45 @@ module ats_engine_proof #(
     end
   end
 
+  // What a frame lasts: its charged octets and octet time beside every stage, and the product of both.
+  localparam int unsigned ChargedWidth = LengthWidth + 1;
+  localparam int unsigned ProductWidth = OctetTimeWidth + ChargedWidth;
+  localparam int unsigned PartWidth = (OctetTimeWidth + 2) / 3;
+  localparam int unsigned FractionBits = 24;
+  logic [ChargedWidth-1:0]   octets_q, part_charged_q, fold_charged_q, sum_charged_q, wait_charged_q;
+  logic [OctetTimeWidth-1:0] part_time_q, fold_time_q, sum_time_q, wait_time_q;
+  logic [ProductWidth-1:0]   product, excess;
+  logic                      miscalculated;
+
+  always_ff @(posedge clk_i) begin
+    if (dut.advance) begin
+      octets_q       <= ChargedWidth'(dut.read_octets_q) + ChargedWidth'(charged_overhead_i);
+      part_charged_q <= dut.charged_q;
+      fold_charged_q <= part_charged_q;
+      sum_charged_q  <= fold_charged_q;
+      wait_charged_q <= sum_charged_q;
+      part_time_q    <= dut.charge_parameters_q.octet_time;
+      fold_time_q    <= part_time_q;
+      sum_time_q     <= fold_time_q;
+      wait_time_q    <= sum_time_q;
+    end
+  end
+
+  assign product = ProductWidth'(wait_charged_q) * ProductWidth'(wait_time_q);
+  assign excess = (ProductWidth'(dut.wait_recovery_q) << FractionBits) - product;
+
+  always_comb begin
+    miscalculated = dut.charge_valid_q && dut.charged_q != octets_q;
+    miscalculated |= dut.part_valid_q && (
+        ProductWidth'(dut.part_low_q) != ProductWidth'(part_charged_q) * ProductWidth'(part_time_q[PartWidth-1:0])
+        || ProductWidth'(dut.part_middle_q) != ProductWidth'(part_charged_q) * ProductWidth'(part_time_q[2*PartWidth-1:PartWidth])
+        || ProductWidth'(dut.part_high_q) != ProductWidth'(part_charged_q) * ProductWidth'(part_time_q[3*PartWidth-1:2*PartWidth]));
+    miscalculated |= dut.fold_valid_q && (
+        dut.fold_product_q != ProductWidth'(fold_charged_q) * ProductWidth'(fold_time_q[2*PartWidth-1:0])
+        || ProductWidth'(dut.fold_high_q) != ProductWidth'(fold_charged_q) * ProductWidth'(fold_time_q[3*PartWidth-1:2*PartWidth]));
+    miscalculated |= dut.sum_valid_q && dut.sum_product_q != ProductWidth'(sum_charged_q) * ProductWidth'(sum_time_q);
+  end
+
   // A refresh that is due is issued at once, or when the frame before it is about to write: `since_refresh_q` by what
   // is on its way. The front stands still behind a frame, and then behind a refresh.
   logic       delayed, stands, issued_q;
@@ -352,6 +392,8 @@ module ats_engine_proof #(
       AFrameFitsItsBucket: assume (!dut.wait_valid_q || dut.wait_exceeds_q
           || TimeWidth'(dut.wait_recovery_q) <= TimeWidth'(dut.wait_fill_q) + TimeWidth'(Slack));
 
+      AFrameIsMultipliedInParts: assert (!miscalculated);
+      WhatAFrameLastsIsRoundedUp: assert (!dut.wait_valid_q || excess < ProductWidth'(1) << FractionBits);
       NothingMovesBeforeTheStart: assert (!premature || dut.initialised);
       if (dut.initialised) begin
         RefreshIsNeverLate: assert (since_refresh_q < 5'(RefreshDistance));

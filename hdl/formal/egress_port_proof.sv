@@ -6,8 +6,8 @@
 // room, a line that is not ready while it is busy, and times in less than half of their range around now.
 
 module egress_port_proof #(
-  parameter int unsigned Classes = 4,
-  parameter int unsigned Lanes = 2,
+  parameter int unsigned Classes = 8,
+  parameter int unsigned Lanes = 4,
   parameter int unsigned Depth = 2,
   parameter int unsigned CellWidth = 2,
   parameter int unsigned LengthWidth = 2,
@@ -122,10 +122,16 @@ module egress_port_proof #(
     end
   end
 
-  // Of every step of the scan the lanes whose heads came into it.
-  localparam int unsigned Steps = 5;
-  localparam int unsigned Best = 3;
+  // Of every step of the scan the lanes whose heads came into it. After `level` comparisons the place j holds the best of the lanes
+  // l with l >> level == j; a comparison is made on the way to an even step, and its winners are in the next one.
+  localparam int unsigned Levels = $clog2(Lanes);
+  localparam int unsigned Best = 1 + 2 * Levels;
+  localparam int unsigned Steps = Best + 2;
   logic [Steps-1:0][Lanes-1:0] among_q;
+
+  function automatic int unsigned level_of(input int unsigned step);
+    return step == 0 ? 0 : step > Best ? Levels : (step - 1) / 2;
+  endfunction
 
   always_ff @(posedge clk_i) begin
     for (int unsigned l = 0; l < Lanes; l++) among_q[0][l] <= dut.filled_q[l][dut.scan_q];
@@ -217,18 +223,23 @@ module egress_port_proof #(
         if (dut.live_q[k] && dut.there[k][l]) begin
           step_stale |= !dut.filled[lane][of_class] || heads[lane][of_class] != dut.entry[k][l];
         end
-        if (dut.live_q[k] && k >= Best) begin
+        if (dut.live_q[k]) begin
           later_chosen |= among_q[k][l]
-              && (!dut.there[k][0] || !dut.filled[l][of_class]
-                  || heads[l][of_class].eligible < dut.entry[k][0].eligible);
+              && (!dut.there[k][l>>level_of(k)] || !dut.filled[l][of_class]
+                  || heads[l][of_class].eligible < dut.entry[k][l>>level_of(k)].eligible);
         end
-        if (k < Best) begin
+        if (level_of(k) == 0) begin
           step_lost |= dut.live_q[k] && (dut.there[k][l] != among_q[k][l] || dut.lane[k][l] != LaneWidth'(l));
         end
       end
+      // A comparison that was made.
+      if (k % 2 == 0 && k > 0 && k < Best) begin
+        for (int unsigned j = 0; j < Lanes >> (k / 2); j++) begin
+          step_lost |= dut.live_q[k] && dut.second_q[k][j] != (dut.there[k][2*j+1]
+              && (!dut.there[k][2*j] || dut.entry[k][2*j+1].eligible < dut.entry[k][2*j].eligible));
+        end
+      end
     end
-    step_lost |= dut.live_q[2] && dut.second_q[2][0] != (dut.there[2][1]
-        && (!dut.there[2][0] || dut.entry[2][1].eligible < dut.entry[2][0].eligible));
     for (int unsigned c = 0; c < Classes; c++) begin
       for (int unsigned l = 0; l < Lanes; l++) begin
         overfull |= (DepthWidth + 1)'(dut.write_q[l][c] - dut.read_q[l][c]) > Most;

@@ -11,7 +11,7 @@
 // `sync_fifo_proof.sv`: what comes out is something that went in and has not come out.
 
 module packet_buffer_proof #(
-  parameter int unsigned Ports = 2,
+  parameter int unsigned Ports = 4,
   parameter int unsigned Cells = 4,
   parameter int unsigned LengthWidth = 8,
   // Dependent, not to be overridden.
@@ -238,8 +238,10 @@ module packet_buffer_proof #(
   logic cuts_wrong, ends_wrong;
   logic shorts_wrong, claims_wrong;
   logic promise_words, promise_claims, promise_reads, promise_cuts, promise_fifos;
-  logic [3:0] outstanding, alone;
-  logic [2:0] orphans;
+  // What is to come of a frame: so many reads that every port may have under way, in its FIFO, or not begun are counted without a wrap.
+  localparam int unsigned SumWidth = 4 + $clog2(Ports);
+  logic [SumWidth-1:0] outstanding, alone;
+  logic [CellWidth:0]  orphans;
   logic [Ports-1:0][5:0] waiting;
   logic [CellWidth-1:0] head, next;
 
@@ -251,7 +253,7 @@ module packet_buffer_proof #(
           && !(place_q[dut.spare_q[p]] == Spare && owner_q[dut.spare_q[p]] == CellWidth'(p));
     end
     for (int unsigned c = 0; c < Cells; c++) begin
-      spares_wrong |= place_q[c] == Spare && !(owner_q[c] < CellWidth'(Ports)
+      spares_wrong |= place_q[c] == Spare && !(32'(owner_q[c]) < Ports
           && dut.spare_valid_q[owner_q[c][PortWidth-1:0]] && dut.spare_q[owner_q[c][PortWidth-1:0]] == CellWidth'(c));
     end
 
@@ -395,25 +397,25 @@ module packet_buffer_proof #(
     counts_wrong = 1'b0;
     orphans = '0;
     for (int unsigned h = 0; h < Cells; h++) begin
-      outstanding = 4'(unbegun_q[h]) + 4'(counting && dut.walk_q == CellWidth'(h));
+      outstanding = SumWidth'(unbegun_q[h]) + SumWidth'(counting && dut.walk_q == CellWidth'(h));
       alone = '0;
       for (int unsigned p = 0; p < Ports; p++) begin
         if (dut.read_head_q[p] == CellWidth'(h)) begin
-          if (!dut.alone_q[p]) outstanding = outstanding + 4'(dut.reading_q[p]) + 4'(dut.freed_push[p]);
-          else alone = alone + 4'(dut.reading_q[p]) + 4'(dut.freed_push[p]);
+          if (!dut.alone_q[p]) outstanding = outstanding + SumWidth'(dut.reading_q[p]) + SumWidth'(dut.freed_push[p]);
+          else alone = alone + SumWidth'(dut.reading_q[p]) + SumWidth'(dut.freed_push[p]);
         end
-        outstanding = outstanding + 4'(ended_q[p][h]);
-        alone = alone + 4'(ended_cut_q[p][h]);
+        outstanding = outstanding + SumWidth'(ended_q[p][h]);
+        alone = alone + SumWidth'(ended_cut_q[p][h]);
         counts_wrong |= ended_q[p][h] > 3'(Ports) || unbegun_q[h] > 3'(Ports);
         counts_wrong |= ended_cut_q[p][h] && phase_q[h] != CutRead;
       end
-      if (phase_q[h] == Claimed) counts_wrong |= outstanding == '0 || outstanding > 4'(Ports)
-                                               || outstanding != 4'(dut.readers_mem[h]);
+      if (phase_q[h] == Claimed) counts_wrong |= outstanding == '0 || outstanding > SumWidth'(Ports)
+                                               || outstanding != SumWidth'(dut.readers_mem[h]);
       else counts_wrong |= outstanding != '0;
-      counts_wrong |= alone != 4'(phase_q[h] == CutRead || (phase_q[h] == Writing && cut_q[h]));
-      orphans = orphans + 3'(phase_q[h] == Orphan);
+      counts_wrong |= alone != SumWidth'(phase_q[h] == CutRead || (phase_q[h] == Writing && cut_q[h]));
+      orphans = orphans + (CellWidth + 1)'(phase_q[h] == Orphan);
     end
-    counts_wrong |= orphans != 3'(dut.orphan_write_q - dut.orphan_read_q) + 3'(dut.orphan_valid);
+    counts_wrong |= orphans != (CellWidth + 1)'(dut.orphan_write_q - dut.orphan_read_q) + (CellWidth + 1)'(dut.orphan_valid);
     counts_wrong |= (dut.orphan_waits_q && !dut.orphan_valid);
     for (int unsigned p = 0; p < Ports; p++) begin
       waiting[p] = '0;
@@ -501,7 +503,7 @@ module packet_buffer_proof #(
       CountsAreOfReadsToCome: assert (!counts_wrong);
       EndsOfReadsAreKept: assert (fifo_wrong == '0);
       NoReleaseIsLost: assert ((dut.freed_push & dut.freed_full) == '0
-          && !(dut.orphan_push && 3'(dut.orphan_write_q - dut.orphan_read_q) == 3'(Cells)));
+          && !(dut.orphan_push && (CellWidth + 1)'(dut.orphan_write_q - dut.orphan_read_q) == (CellWidth + 1)'(Cells)));
       ReadersAreCounted: assert (!dut.count_down || dut.readers_read_q != '0);
     end
   end
