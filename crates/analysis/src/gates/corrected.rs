@@ -73,7 +73,7 @@ impl Corrections {
                 let first = match gates.parameters.base_time.as_ps() {
                     0 => first_cycle(network, node, gates),
                     // Steps may set the clock back before the base time, but never before the time that has passed, by more than the error of an estimate.
-                    base => base.saturating_add(sync).saturating_add(cycle).saturating_mul(101) / 100,
+                    base => base.saturating_add(sync).saturating_add(cycle).saturating_mul(101).div_ceil(100),
                 };
                 let rate = Deviation::of_ppb(servo.rate_max_ppb);
                 (every > 0).then_some(Self { every, by: longest, rate, first })

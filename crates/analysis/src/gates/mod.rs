@@ -111,6 +111,10 @@ fn windows(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates)
         } else if is_lost || (has_changes && is_credit(class)) {
             windows.unbounded = Some(CHANGES.at(at));
         }
+        // Where open intervals are not known, they limit nothing that is behind the port either.
+        if !is_known || is_lost {
+            windows.sent = None;
+        }
         windows.on_clock(deviation)
     };
     let later = |class: usize| {

@@ -9,7 +9,7 @@ use tautwire_workbench::{
     Duration, GateOptions, Options, ScheduledChange, bounds_in_run, simulate_with, verify,
 };
 
-use super::network;
+use super::{answer, network};
 
 /// Nanoseconds at which frames of a stream start at each hop: number of the frame, hop, start.
 struct Starts(u32, Vec<(u32, u32, u64)>);
@@ -58,5 +58,44 @@ fn a_stream_is_added_at_instants_that_are_known() {
         assert_eq!(starts.1[3], (1, 0, first + 1_000_000));
         let all = bounds_in_run(&network, &seen);
         assert_eq!(verify(&network, &all, &seen).contradictions, []);
+    }
+}
+
+/// A class that waits behind a gate for most of a cycle, and a change that lets all of it go at once. At a port that preempts the place
+/// of a change is not known, so no list limits what is behind it: neither the old one, which gives the class 10 us in 10 ms, nor one
+/// that never opens for it.
+#[test]
+fn no_window_limits_what_comes_behind_a_change_whose_place_is_not_known() {
+    for first in ["{gate-states: [7], time-interval: 10 us}, ", ""] {
+        let text = format!(
+            "network-control: none
+vlans: {{1: {{tagged: all}}}}
+allow: [gates::window]
+defaults: {{rate: 100 Mbit/s, traffic-class-table: identity}}
+nodes:
+  a: {{type: end-station}}
+  s:
+    type: bridge
+    frame-preemption-parameters: {{frame-preemption-status-table: {{priority3: preemptable}}}}
+    ports:
+      a: {{}}
+      t: {{gate-parameter-table: {{gate-enabled: true, admin-control-list: [{first}{{gate-states: [3], time-interval: 9990 us}}]}}}}
+  t: {{type: bridge}}
+  b: {{type: end-station}}
+links:
+  - {{between: [\"a:p1\", \"s:a\"]}}
+  - {{between: [\"s:t\", \"t:s\"], rate: 1 Gbit/s}}
+  - {{between: [\"t:b\", \"b:p1\"]}}
+streams:
+  - {{name: x, talker: a, listeners: b, priority: 7, payload: 60 B, traffic: {{type: periodic, interval: 50 us}}}}
+events:
+  - at: 8 ms
+    change-gates: {{port: \"s:t\", admin-base-time: 9 ms, admin-control-list: [{{gate-states: [7], time-interval: 1 ms}}]}}
+run: {{duration: 12 ms}}
+"
+        );
+        let (.., seen, found) = answer(&text);
+        assert_eq!(found.contradictions, [], "{first}");
+        assert!(seen.streams[0].hops[2].max > Duration::from_ms(1), "{first}: {:?}", seen.streams[0].hops[2]);
     }
 }
