@@ -18,6 +18,10 @@ __all__ = ["Edited", "edited", "keys_at"]
 # Texts that YAML takes for texts without quotes, in brackets too; words that it may take for something else are not.
 _PLAIN = re.compile(r"(?![-+.0-9]+(?:[eE][-+0-9]+)?$)[A-Za-z0-9][A-Za-z0-9 ._/+-]*[A-Za-z0-9%]|[A-Za-z]")
 _WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+#: The mark of the order of octets, with which some editors begin a file.
+_MARK = "\ufeff"
+# What may follow an element in its last line: a comma and a comment.
+_REST = re.compile(r"[ \t]*,?[ \t]*(?:#[^\n]*)?\r?(?:\n|\Z)")
 #: The greatest length of a line that has a mapping or list.
 WIDTH = 120
 
@@ -73,6 +77,13 @@ def edited(text: str, before: Mapping[Any, Any], after: Mapping[Any, Any]) -> Ed
     >>> print(found.text, end="")
     a: {b: 3, d: x y}   # mine
     """
+    if text.startswith(_MARK):
+        # Places that YAML gives do not count the mark.
+        found = edited(text[1:], before, after)
+        if found is None:
+            return None
+        shifted = tuple((start + 1, end + 1, new) for start, end, new in found.edits)
+        return Edited(text, _MARK + found.text, shifted)
     root = _composed(text)
     if root is None:
         return None
@@ -278,6 +289,13 @@ class _Editor:
                 begin = self.text.rfind("\n", 0, start) + 1
                 if not self.text[begin:start].strip():
                     self.edits.append((begin, min(self._line_end(end) + 1, len(self.text)), ""))
+                    continue
+            begin = self.text.rfind("\n", 0, start) + 1
+            if flow and not self.text[begin:start].strip():
+                # It has lines of its own, with its comment: what is before it keeps its comma and its comment.
+                rest = _REST.match(self.text, end)
+                if rest is not None or number + 1 == len(parts):
+                    self.edits.append((begin, rest.end(), "") if rest is not None else (start, end, ""))
                     continue
             after = next((part for part in parts[number + 1 :] if part[2]), None)
             if any(part[2] for part in parts[:number]):

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import tautwire
-from tautwire import _core, keys
+from tautwire import _core, edits, keys
 from tautwire.parts import Link, Node, Stream
 from tautwire.texts import numbered
 
@@ -55,6 +56,33 @@ def changed_lines(network: tautwire.Network) -> tuple[list[str], list[str]]:
     """Lines that are gone, and that are new."""
     old, new = TEXT.splitlines(), network.text().splitlines()
     return [line for line in old if line not in new], [line for line in new if line not in old]
+
+
+def test_in_brackets_over_several_lines_comments_stay_with_their_elements() -> None:
+    lines = ["  {name: x, v: 1},  # first", "  {name: y, v: 2},  # second", "  {name: z, v: 3}  # third"]
+    text = "\n".join(["a: [", *lines, "]", "m: {", "  p: 1,  # one", "  q: 2,  # two", "  r: 3}  # three", ""])
+    before = {"a": [{"name": name, "v": at + 1} for at, name in enumerate("xyz")], "m": {"p": 1, "q": 2, "r": 3}}
+    for gone in ({"x"}, {"y"}, {"z"}, {"y", "z"}, {"x", "y"}, {"p"}, {"q"}, {"r"}, {"q", "r"}, {"y", "q"}):
+        after = {
+            "a": [one for one in before["a"] if one["name"] not in gone],  # type: ignore[index]
+            "m": {key: value for key, value in before["m"].items() if key not in gone},  # type: ignore[attr-defined]
+        }
+        for mark in ("", "\ufeff"):
+            found = edits.edited(mark + text, before, after)
+            assert found is not None and found.text.startswith(mark + "a"), gone
+            assert yaml.safe_load(found.text.removeprefix(mark)) == after, gone
+            words = {"x": "first", "y": "second", "z": "third", "p": "one", "q": "two"}
+            kept = {
+                line for line in text.splitlines() for name in words if f"# {words[name]}" in line and name not in gone
+            }
+            assert kept <= set(found.text.splitlines()), gone
+
+
+def test_a_mark_of_the_order_of_octets_costs_no_comment() -> None:
+    network = tautwire.load_text("\ufeff" + TEXT)
+    network.streams["x"].deadline = "3 ms"
+    assert network.text().replace("    deadline: 3 ms\n", "") == "\ufeff" + TEXT
+    assert tautwire.check(network) == []
 
 
 def test_what_is_read_is_found_by_name_and_key_in_both_spellings() -> None:
