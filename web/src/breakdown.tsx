@@ -8,7 +8,8 @@ import { delay, us } from "./format";
 const NO_TIME: Parts = { processing_ps: 0, shaping_ps: 0, queueing_ps: 0, transmission_ps: 0, propagation_ps: 0 };
 
 export function Breakdown({ stream, listener }: { stream: Stream; listener: Listener }) {
-  const hops = path(stream, listener).flatMap((index) => stream.hops[index] ?? []);
+  const way = path(stream, listener);
+  const hops = way.flatMap((index) => stream.hops[index] ?? []);
   if (hops.length === 0) return null;
   const hasRun = hops.some((hop) => hop.observed);
   const hasBounds = hops.some((hop) => hop.bound);
@@ -61,10 +62,14 @@ export function Breakdown({ stream, listener }: { stream: Stream; listener: List
             </tr>
           </thead>
           <tbody>
-            {hops.map((hop) => (
-              <tr key={hop.port}>
+            {hops.map((hop, place) => (
+              <tr key={way[place]}>
                 <th scope="row" class="text">
-                  {hop.port} <span class="note">→ {hop.to}</span>
+                  {hop.port}{" "}
+                  <span class="note">
+                    → {hop.to}
+                    {place > 0 && hop.previous !== way[place - 1] && ", another way"}
+                  </span>
                 </th>
                 <td class="text rank-2">{hop.traffic_class}</td>
                 <td class="bar-cell">

@@ -455,15 +455,18 @@ export function lossesOf(streams: Stream[]): Loss[] {
   return rows.sort((a, b) => b.count - a.count);
 }
 
-/** The hops from the talker to a listener, as indices of the stream's. */
+/** The hops from the talker to a listener, as indices of the stream's; of several ways one after the other, each from where it parts. */
 export function path(stream: Stream, listener: Listener): number[] {
-  let next = stream.hops.findLastIndex((hop) => hop.to === listener.listener);
-  const hops: number[] = [];
-  while (next >= 0 && hops.length <= stream.hops.length) {
-    hops.unshift(next);
-    next = stream.hops[next]?.previous ?? -1;
-  }
-  return hops;
+  const hops = new Set<number>();
+  stream.hops.forEach((end, last) => {
+    const way: number[] = [];
+    for (let at = end.to === listener.listener ? last : undefined; at !== undefined; ) {
+      way.unshift(at);
+      at = way.length <= stream.hops.length ? stream.hops[at]?.previous : undefined;
+    }
+    way.forEach((hop) => hops.add(hop));
+  });
+  return [...hops];
 }
 
 /** The node of `node.port`; a port's name has no point. */

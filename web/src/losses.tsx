@@ -8,14 +8,21 @@ import { integer, share } from "./format";
 export function Losses(props: { data: PageData; onSelect: (selection: Selection) => void }) {
   const { streams } = props.data.summary;
   const rows = lossesOf(streams);
-  const copies = streams.flatMap((stream) => Object.values(stream.frames?.dropped ?? {}));
+  const dropped = streams.flatMap((stream) => Object.entries(stream.frames?.dropped ?? {}));
+  const copies = (isEliminated: boolean) =>
+    dropped.reduce((sum, [reason, count]) => sum + ((reason === "eliminated") === isEliminated ? count : 0), 0);
+  // A copy that is eliminated came beside another one: nothing is lost with it.
+  const note = [
+    [copies(false), "copies lost"],
+    [copies(true), "copies eliminated"],
+  ].flatMap(([count, what]) => (count ? `${integer(Number(count))} ${what}` : []));
   const ports = props.data.summary.ports.filter((port) => port.observed?.scheduler_discarded);
   return (
     <section id="losses" class="panel">
       <div class="heading">
         <h2>Losses</h2>
         <span class="note">
-          {copies.length > 0 ? `${integer(copies.reduce((sum, count) => sum + count, 0))} copies lost` : ""}
+          {note.join(", ")}
         </span>
       </div>
       {rows.length > 0 ? (
