@@ -32,7 +32,7 @@ pub(crate) fn check(
     events: &[Event],
     (topology, streams): (&Topology<'_>, &Streams<'_, '_>),
     (reservation, harts): (Option<&StreamReservation>, Option<&Harts>),
-    (duration, starts_up): (Duration, bool),
+    (duration, starts_up): (Option<Duration>, bool),
     faults: &mut Faults,
 ) {
     let granted = |number: StreamIndex| {
@@ -52,7 +52,7 @@ pub(crate) fn check(
         repeating: BTreeSet::new(),
     };
     for event in events {
-        if event.timeline.at > duration {
+        if let Some(duration) = duration.filter(|duration| event.timeline.at > *duration) {
             let message = format!("the run ends at {duration}, before this event");
             let help = "make `at` earlier, or raise `run.duration`";
             faults.warning(codes::EVENT, event.place, message, help);

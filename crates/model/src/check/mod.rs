@@ -31,8 +31,13 @@ pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
     }
     granted::check(&of.events, streams, found.srp.as_ref(), found.harts.as_ref(), faults);
     let starts_up = found.tdma.as_ref().is_some_and(|tdma| tdma.start_up.is_some());
-    let asked_for = (found.srp.as_ref(), found.harts.as_ref());
-    idle_events::check(&of.events, (topology, streams), asked_for, (of.run.duration, starts_up), faults);
+    // What an event that is left out makes is not known, nor when a run without a readable length ends.
+    if of.has_all_events {
+        let stated = of.draft.root.get("run").and_then(|run| run.get("duration"));
+        let duration = stated.is_none_or(|stated| stated.text().is_some()).then_some(of.run.duration);
+        let asked_for = (found.srp.as_ref(), found.harts.as_ref());
+        idle_events::check(&of.events, (topology, streams), asked_for, (duration, starts_up), faults);
+    }
     if let Some(shapers) = &of.shapers {
         let covering = of.covering().with(topology, models);
         loads::check(&covering, streams, &shapers.reserved_classes, faults);

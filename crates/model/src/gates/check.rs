@@ -28,6 +28,8 @@ struct Gated<'a> {
     place: Place,
     rate: BitRate,
     mtu: Bytes,
+    /// Whether another list follows in the run.
+    is_replaced: bool,
 }
 
 /// Reports what cannot be, or does nothing, of the gates of a network.
@@ -54,11 +56,12 @@ pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
         }
     }
     let streams = || of.streams.list.iter().map(|draft| &draft.stream).chain(&of.streams.protocol);
-    for (port, gates, place) in &all {
+    for (number, (port, gates, place)) in all.iter().enumerate() {
         let Some(links) = topology.ports[port.index()].links else { continue };
         let rate = topology.links[links.egress.index()].rate;
         let mtu = topology.ports[port.index()].mtu;
-        let gated = Gated { port: *port, gates, place: *place, rate, mtu };
+        let is_replaced = all[number + 1..].iter().any(|(later, ..)| later == port);
+        let gated = Gated { port: *port, gates, place: *place, rate, mtu, is_replaced };
         list(&gated, faults);
         gated.beside_others(of, faults);
         gated.slopes(of, faults);
@@ -188,7 +191,16 @@ impl Gated<'_> {
         let frame = frame_length(most.min(stream.payload_max), hop.tagged);
         let needed = self.needed(class, hop.tagged, frame);
         if let Some((message, help)) = self.shut(of, (class, name), needed) {
-            faults.error(codes::GATE_WINDOW, self.place, message, help);
+            // A stream that waits for a schedule gets its windows with that, and one that starts in the run may find those of a later list.
+            if stream.time_aware.is_some() && stream.open_phase {
+                let help = format!("find its offset and its windows with `tautwire schedule`, or {help}");
+                faults.warning(codes::GATE_WINDOW, self.place, message, help);
+            } else if !stream.started && self.is_replaced {
+                let help = format!("start it behind the change, or {help}");
+                faults.warning(codes::GATE_WINDOW, self.place, message, help);
+            } else {
+                faults.error(codes::GATE_WINDOW, self.place, message, help);
+            }
         }
     }
 

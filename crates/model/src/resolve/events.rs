@@ -25,6 +25,13 @@ pub(crate) struct Event {
     pub(crate) place: Place,
 }
 
+/// The timeline of a run.
+pub(crate) struct Events {
+    pub(crate) list: Vec<Event>,
+    /// Whether no event is left out for its faults.
+    pub(crate) is_complete: bool,
+}
+
 /// Reads `events:`, in order of time; equal times keep the order of the text, behind cables that are cut at the start, each
 /// with its place.
 pub(crate) fn events(
@@ -33,13 +40,15 @@ pub(crate) fn events(
     cut_at_start: &[(u32, Place)],
     streams: &mut Streams<'_, '_>,
     faults: &mut Faults,
-) -> Vec<Event> {
+) -> Events {
     let cut = |(cable, place): &(u32, Place)| Event {
         timeline: TimelineEvent { at: Duration::ZERO, action: TimelineAction::CutCable(*cable) },
         place: *place,
     };
     let mut events: Vec<Event> = cut_at_start.iter().map(cut).collect();
-    for node in input.root.get("events").map_or(&[][..], Node::items) {
+    let stated = input.root.get("events").map_or(&[][..], Node::items);
+    let all = events.len() + stated.len();
+    for node in stated {
         let at: Option<Duration> = node.parsed("at");
         let actions: Vec<&(crate::text::tree::Key<'_>, Node<'_>)> =
             node.entries().iter().filter(|(key, _)| key.text != "at").collect();
@@ -72,7 +81,7 @@ pub(crate) fn events(
     }
     events.sort_by_key(|event| event.timeline.at);
     promises(&events, streams);
-    events
+    Events { is_complete: events.len() == all, list: events }
 }
 
 fn action(

@@ -1,6 +1,6 @@
 //! Cables as the description lists them: their ends, rates and delays.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use tautwire_units::{BitRate, Duration};
 
@@ -9,6 +9,9 @@ use crate::network::{DelayRange, NodeIndex};
 use crate::text::faults::Faults;
 use crate::text::tree::{Node, Place};
 use crate::text::{codes, scalar};
+
+/// The rate of the fastest lines.
+const RATE_MAX: BitRate = BitRate::from_gbps(100);
 
 /// A cable.
 pub(crate) struct Cable<'a> {
@@ -47,15 +50,40 @@ pub(crate) struct Direction {
     pub(crate) bit_error_rate: u64,
 }
 
+/// What a description calls a link that is left out for its faults: what names it is no further fault.
+#[derive(Default)]
+pub(crate) struct LeftOut<'a> {
+    names: HashSet<&'a str>,
+    /// Nodes at its ends, which may lack a port for it.
+    nodes: HashSet<&'a str>,
+}
+
+impl<'a> LeftOut<'a> {
+    pub(crate) fn add(&mut self, name: Option<&'a str>, ends: impl Iterator<Item = &'a str>) {
+        self.names.extend(name);
+        self.nodes.extend(ends.map(|end| end.split_once(':').map_or(end, |(node, _)| node)));
+    }
+
+    /// Whether a link may be one of these, by its name or by `node:port`.
+    pub(crate) fn has(&self, text: &str) -> bool {
+        self.names.contains(text) || text.split_once(':').is_some_and(|(node, _)| self.nodes.contains(node))
+    }
+
+    /// Whether a node may have more ports.
+    pub(crate) fn is_at(&self, node: &str) -> bool {
+        self.nodes.contains(node)
+    }
+}
+
 /// Reads `links:`.
 pub(crate) fn cables<'t, 'a>(
     root: &'a Node<'t>,
     drafts: &Drafts<'t, 'a>,
     faults: &mut Faults,
-) -> Vec<Cable<'a>> {
+) -> (Vec<Cable<'a>>, LeftOut<'a>) {
     let default_rate = root.get("defaults").and_then(|defaults| defaults.get("rate"));
     let mut names: HashMap<&str, Place> = HashMap::new();
-    let mut cables = Vec::new();
+    let (mut cables, mut left_out) = (Vec::new(), LeftOut::default());
     for node in root.get("links").map_or(&[][..], Node::items) {
         must_be_off(node, faults);
         let name = node.get("name").and_then(|name| Some((name.text()?, name.place)));
@@ -66,31 +94,32 @@ pub(crate) fn cables<'t, 'a>(
             let help = "give every link a different name";
             faults.error_with(codes::DUPLICATE_NAME, place, message, help, (first, "first here"));
         }
-        let rate = rate(node, default_rate, faults);
-        let ends: Vec<End<'a>> = node
-            .get("between")
-            .map_or(&[][..], Node::items)
-            .iter()
-            .filter_map(|end| end_of(end, drafts, faults))
-            .collect();
+        let (rate, rate_place) = rate(node, default_rate, faults);
+        let between = node.get("between").map_or(&[][..], Node::items);
+        let ends: Vec<End<'a>> = between.iter().filter_map(|end| end_of(end, drafts, faults)).collect();
+        let name = name.map(|(name, _)| name);
         let forward = direction(node, "forward", faults);
         let backward = direction(node, "backward", faults);
-        let (Ok(ends), Some((rate, rate_place))) = (<[End<'a>; 2]>::try_from(ends), rate) else { continue };
+        let Ok(ends) = <[End<'a>; 2]>::try_from(ends) else {
+            left_out.add(name, between.iter().filter_map(Node::text));
+            continue;
+        };
         if ends[0].node == ends[1].node {
             let message = format!("both ends are at `{}`", drafts.list[ends[0].node.index()].name);
             faults.error(codes::LINK_TO_ITSELF, ends[1].place, message, "name two different nodes");
+            left_out.add(name, between.iter().filter_map(Node::text));
             continue;
         }
         cables.push(Cable {
             ends,
-            name: name.map(|(name, _)| name),
+            name,
             rate,
             rate_place,
             directions: [forward, backward],
             up: node.get("up").and_then(Node::text).and_then(scalar::flag).unwrap_or(true),
         });
     }
-    cables
+    (cables, left_out)
 }
 
 fn must_be_off(node: &Node<'_>, faults: &mut Faults) {
@@ -116,16 +145,16 @@ fn must_be_off(node: &Node<'_>, faults: &mut Faults) {
     }
 }
 
-fn rate(node: &Node<'_>, default: Option<&Node<'_>>, faults: &mut Faults) -> Option<(BitRate, Place)> {
+/// The rate of a link, and its place. A link whose rate is wrong has the highest: it stays, for what names it, and is too slow for nothing.
+fn rate(node: &Node<'_>, default: Option<&Node<'_>>, faults: &mut Faults) -> (BitRate, Place) {
     let Some(found) = node.get("rate").or(default) else {
         let message = "a link needs a rate".to_owned();
         let help = "add `rate: 1 Gbit/s` here or in `defaults`";
         faults.error(codes::MISSING_KEY, node.anchor(), message, help);
-        return None;
+        return (RATE_MAX, node.anchor());
     };
-    let rate: BitRate = found.text()?.parse().ok()?;
-    let place = if node.get("rate").is_some() { found.place } else { node.anchor() };
-    Some((rate, place))
+    let rate = found.text().and_then(|text| text.parse().ok()).unwrap_or(RATE_MAX);
+    (rate, if node.get("rate").is_some() { found.place } else { node.anchor() })
 }
 
 fn end_of<'t, 'a>(end: &'a Node<'t>, drafts: &Drafts<'t, 'a>, faults: &mut Faults) -> Option<End<'a>> {

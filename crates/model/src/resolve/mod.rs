@@ -16,6 +16,7 @@ mod exclusive;
 pub(crate) mod identification;
 pub(crate) mod links;
 pub(crate) mod models;
+mod names;
 mod network_control;
 pub(crate) mod nodes;
 pub(crate) mod ports;
@@ -47,6 +48,8 @@ pub(crate) struct Resolved<'t, 'a> {
     pub(crate) vlans: vlans::Vlans,
     pub(crate) streams: streams::Streams<'t, 'a>,
     pub(crate) events: Vec<events::Event>,
+    /// Whether no event is left out for its faults.
+    pub(crate) has_all_events: bool,
     pub(crate) run: RunSettings,
     pub(crate) network_control: Option<NetworkControl>,
     pub(crate) mechanisms: Mechanisms,
@@ -96,7 +99,8 @@ pub(crate) fn resolve<'t, 'a>(draft: &'a Draft<'t>, faults: &mut Faults) -> Reso
     tdma::resolve::responses(&mut streams, faults);
     topology.filters = psfp::resolve::drafts(root, &topology, &streams, faults);
     let mut cyclic = cqf::resolve::expand(root, &mut topology, &models, &mut streams, faults);
-    let events = events::events(draft, &topology, &cut_at_start, &mut streams, faults);
+    let events::Events { list: events, is_complete } =
+        events::events(draft, &topology, &cut_at_start, &mut streams, faults);
     topology.filters.settle(events.iter().map(|event| &event.timeline));
     virtual_link::resolve::measure(&mut streams);
     // Routes are found only in a network without faults: a missing link would make a fault of each stream.
@@ -116,6 +120,7 @@ pub(crate) fn resolve<'t, 'a>(draft: &'a Draft<'t>, faults: &mut Faults) -> Reso
         vlans,
         streams,
         events,
+        has_all_events: is_complete,
         run,
         network_control,
         mechanisms: Mechanisms { cyclic, ..Mechanisms::default() },
@@ -125,6 +130,9 @@ pub(crate) fn resolve<'t, 'a>(draft: &'a Draft<'t>, faults: &mut Faults) -> Reso
     resolved.mechanisms(faults);
     resolved.shapers(faults);
     resolved.time_triggered(faults);
+    if faults.errors() > 0 {
+        names::look_up(&resolved, faults);
+    }
     resolved
 }
 

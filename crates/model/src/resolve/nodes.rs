@@ -137,6 +137,8 @@ fn clock(node: &Node<'_>, defaults: Option<&Node<'_>>, faults: &mut Faults) -> C
     let layers: Vec<&Node<'_>> =
         [Some(node), defaults].into_iter().flatten().filter_map(|layer| layer.get("clock")).collect();
     let word = |key: &str| super::layered(&layers, key).and_then(Node::text);
+    let tolerance = super::layered(&layers, "tolerance");
+    let is_readable = tolerance.is_none_or(|tolerance| tolerance.text().is_some());
     let clock = Clock {
         tolerance_ppb: word("tolerance").and_then(|text| scalar::deviation(text).ok()).unwrap_or(0),
         drift_ppb: word("drift").and_then(|text| scalar::signed_deviation(text).ok()),
@@ -145,7 +147,8 @@ fn clock(node: &Node<'_>, defaults: Option<&Node<'_>>, faults: &mut Faults) -> C
             .unwrap_or(ClockOffset::from_ps(0)),
         granularity: word("granularity").and_then(|text| text.parse().ok()).unwrap_or(Duration::ZERO),
     };
-    if let Some(drift) = clock.drift_ppb.filter(|drift| drift.unsigned_abs() > clock.tolerance_ppb) {
+    let is_beyond = |drift: &i32| is_readable && drift.unsigned_abs() > clock.tolerance_ppb;
+    if let Some(drift) = clock.drift_ppb.filter(is_beyond) {
         let place = super::layered(&layers, "drift").map_or(node.place, |node| node.place);
         let message = format!(
             "a drift of {} is beyond the tolerance of {}",

@@ -137,13 +137,17 @@ fn classes(layers: &[&Node<'_>], faults: &mut Faults) -> ([ClassSettings; 8], Pl
         let limit = |key: &str| limit(key).and_then(Node::text);
         let slope = layered(&entries, "idle-slope");
         places.idle_slopes[number] = slope.map(|node| node.place);
-        let word = layered(&entries, "transmission-selection").and_then(Node::text);
+        let stated = layered(&entries, "transmission-selection");
+        let word = stated.and_then(Node::text);
         let selection = match word {
             Some("credit-based") => credit_based(slope, &entries, faults),
             Some("ats") => TransmissionSelection::Ats,
             _ => TransmissionSelection::StrictPriority,
         };
-        if let (Some(slope), Some("ats" | "strict-priority") | None) = (slope, word) {
+        let is_readable = stated.is_none() || word.is_some();
+        if let (Some(slope), Some("ats" | "strict-priority") | None) = (slope, word)
+            && is_readable
+        {
             let message = format!("class {number} is not credit-based and has no idleSlope");
             let help = "add `transmission-selection: credit-based`, or remove `idle-slope`";
             faults.error(codes::CONFLICT, slope.place, message, help);

@@ -22,7 +22,9 @@ pub(crate) fn run_settings(root: &Node<'_>, faults: &mut Faults) -> RunSettings 
         stop_after_frames: node.parsed("stop-after-frames"),
         seed: node.parsed("seed").unwrap_or(default.seed),
     };
-    if settings.warm_up >= settings.duration {
+    let is_readable =
+        ["duration", "warm-up"].iter().all(|key| node.get(key).is_none_or(|node| node.text().is_some()));
+    if is_readable && settings.warm_up >= settings.duration {
         let place = node.get("duration").or(node.get("warm-up")).map_or(node.anchor(), |node| node.place);
         let message =
             format!("a run of {} ends before its warm-up of {}", settings.duration, settings.warm_up);

@@ -26,7 +26,8 @@ pub(crate) struct Streams<'t, 'a> {
     pub(crate) list: Vec<StreamDraft<'t, 'a>>,
     /// Frames of control protocols, behind those of the description.
     pub(crate) protocol: Vec<Stream>,
-    index: HashMap<String, StreamIndex>,
+    /// By name; none if it is left out for its faults.
+    index: HashMap<String, Option<StreamIndex>>,
 }
 
 /// A stream and the places of what can still turn out to be wrong.
@@ -83,16 +84,17 @@ impl StreamDraft<'_, '_> {
 }
 
 impl Streams<'_, '_> {
-    /// The stream `name`, named at `place`.
+    /// The stream that a node names; one that is not there is a fault, unless it has faults of its own.
     pub(crate) fn find(&self, node: &Node<'_>, faults: &mut Faults) -> Option<StreamIndex> {
         let name = node.text()?;
-        let found = self.index.get(name).copied();
+        let found = self.index.get(name);
         if found.is_none() {
-            let known = self.list.iter().map(|draft| draft.stream.name.as_str());
-            let help = did_you_mean(name, "a stream", known);
+            let mut known: Vec<&str> = self.index.keys().map(String::as_str).collect();
+            known.sort_unstable();
+            let help = did_you_mean(name, "a stream", known.into_iter());
             faults.error(codes::UNKNOWN_STREAM, node.place, format!("there is no stream `{name}`"), help);
         }
-        found
+        found.copied().flatten()
     }
 
     /// As the network holds them.
@@ -126,10 +128,9 @@ pub(crate) fn streams<'t, 'a>(
             continue;
         }
         let number = streams.list.len();
-        if let Some(draft) = draft(node, name, place, number, input, topology, vlans, faults) {
-            streams.index.insert(name.to_owned(), StreamIndex::at(number));
-            streams.list.push(draft);
-        }
+        let draft = draft(node, name, place, number, input, topology, vlans, faults);
+        streams.index.insert(name.to_owned(), draft.as_ref().map(|_| StreamIndex::at(number)));
+        streams.list.extend(draft);
     }
     streams
 }

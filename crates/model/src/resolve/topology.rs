@@ -6,7 +6,7 @@ use tautwire_core::{Priority, TrafficClassTable};
 use tautwire_units::BitRate;
 use tautwire_wire::MacAddress;
 
-use super::links::Cable;
+use super::links::{Cable, LeftOut};
 use super::models::Models;
 use super::nodes::{Drafts, unknown_node};
 use super::ports::{self, Places, Settings};
@@ -35,6 +35,7 @@ pub(crate) struct Topology<'a> {
     pub(crate) identities: Vec<PortIdentities>,
     node_index: HashMap<String, NodeIndex>,
     cable_index: HashMap<&'a str, u32>,
+    left_out: LeftOut<'a>,
 }
 
 /// Facts about a port that [`Port`] does not have.
@@ -53,7 +54,7 @@ const INTERFACE_NAME_MAX: usize = 15;
 pub(crate) fn assemble<'t, 'a>(
     root: &'a Node<'t>,
     mut drafts: Drafts<'t, 'a>,
-    cables: Vec<Cable<'a>>,
+    (cables, left_out): (Vec<Cable<'a>>, LeftOut<'a>),
     models: &Models<'t, 'a>,
     faults: &mut Faults,
 ) -> Topology<'a> {
@@ -79,11 +80,16 @@ pub(crate) fn assemble<'t, 'a>(
         identities: Vec::new(),
         node_index: HashMap::with_capacity(drafts.list.len()),
         cable_index: HashMap::new(),
+        left_out,
     };
     topology.add_nodes(root, &drafts, &made_names, models, faults);
     for (cable, ends) in cables.iter().zip(local) {
         // An end that found no port is reported; the cable's number stays its own.
-        let Some(ends) = ends else { continue };
+        let Some(ends) = ends else {
+            let nodes = cable.ends.iter().map(|end| drafts.list[end.node.index()].name);
+            topology.left_out.add(cable.name, nodes);
+            continue;
+        };
         let ports = [0, 1].map(|end| {
             let first = topology.nodes[cable.ends[end].node.index()].ports.start;
             PortIndex(first + ends[end])
@@ -384,7 +390,7 @@ impl<'a> Topology<'a> {
         };
         let index = self.node(name, node.place, faults)?;
         let found = self.port_named(index, port);
-        if found.is_none() {
+        if found.is_none() && !self.left_out.is_at(name) {
             let range = self.nodes[index.index()].ports.clone();
             let known = range.map(|port| self.ports[port as usize].name.as_str());
             let help = did_you_mean(port, "a port of this node", known);
@@ -414,7 +420,7 @@ impl<'a> Topology<'a> {
     pub(crate) fn cable(&self, node: &Node<'_>, faults: &mut Faults) -> Option<u32> {
         let text = node.text()?;
         let found = self.cable_named(text);
-        if found.is_none() {
+        if found.is_none() && !self.left_out.has(text) {
             let mut known: Vec<&str> = self.cable_index.keys().copied().collect();
             known.sort_unstable();
             let mut help = did_you_mean(text, "a link", known.iter().copied());

@@ -1,6 +1,6 @@
 //! Collects the faults of a description; the same fault of the same place counts once.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::codes;
@@ -12,8 +12,8 @@ use crate::{Diagnostic, Label, Severity, Source};
 pub(crate) struct Faults {
     list: Vec<Diagnostic>,
     errors: usize,
-    /// What is known already: a default that many ports have is wrong once.
-    known: HashSet<(&'static str, Place)>,
+    /// What is known already, and where in the list it is: a default that many ports have is wrong once.
+    known: HashMap<(&'static str, Place), usize>,
     /// Files in which faults were found while the description was built.
     files: Vec<Source>,
     /// Number of the first of them.
@@ -78,7 +78,9 @@ impl Faults {
         help: String,
         other: Option<(Place, &str)>,
     ) {
-        if !self.known.insert((code, place)) {
+        let known = self.known.get(&(code, place)).copied();
+        // An error is never left out for a warning.
+        if known.is_some_and(|at| self.list[at].severity >= severity) {
             return;
         }
         let span = |place: Place| place.start as usize..place.end as usize;
@@ -87,14 +89,15 @@ impl Faults {
             labels.push(Label { span: span(other), text: text.to_owned() });
         }
         self.errors += usize::from(severity == Severity::Error);
-        self.list.push(Diagnostic {
-            code,
-            severity,
-            message,
-            help: Some(help),
-            source: place.source as usize,
-            labels,
-        });
+        let source = place.source as usize;
+        let fault = Diagnostic { code, severity, message, help: Some(help), source, labels };
+        match known {
+            Some(at) => self.list[at] = fault,
+            None => {
+                self.known.insert((code, place), self.list.len());
+                self.list.push(fault);
+            }
+        }
     }
 
     /// The reader of the faults knows the texts before number `first`.
@@ -139,8 +142,10 @@ impl Faults {
     /// Adds the faults of another collection.
     pub(crate) fn append(&mut self, other: Self) {
         self.errors += other.errors;
+        let before = self.list.len();
         self.list.extend(other.list);
-        self.known.extend(other.known);
+        let shifted = other.known.into_iter().map(|(key, at)| (key, before + at));
+        self.known.extend(shifted);
         other.named.iter().for_each(|path| self.names(path));
     }
 
@@ -208,6 +213,22 @@ pub(crate) fn did_you_mean<'n>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_replaces_a_warning_of_its_place() {
+        let place = |start| Place { source: 0, start, end: start + 1 };
+        let mut faults = Faults::default();
+        faults.warning(codes::RANGE, place(5), "some frames".to_owned(), "");
+        faults.error(codes::RANGE, place(5), "all frames".to_owned(), "");
+        faults.warning(codes::RANGE, place(5), "some frames".to_owned(), "");
+        let mut more = Faults::default();
+        more.warning(codes::RANGE, place(7), "elsewhere".to_owned(), "");
+        faults.append(more);
+        faults.error(codes::RANGE, place(7), "elsewhere, too".to_owned(), "");
+        assert_eq!(faults.errors(), 2);
+        let found: Vec<String> = faults.into_sorted().into_iter().map(|fault| fault.message).collect();
+        assert_eq!(found, ["all frames", "elsewhere, too"]);
+    }
 
     #[test]
     fn where_nothing_is_known_the_help_is_a_sentence() {

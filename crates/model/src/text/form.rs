@@ -5,7 +5,7 @@
 use tautwire_units::{BitRate, Bits, Bytes, Duration, ParseUnitError, Quantity};
 
 use super::codes;
-use super::faults::{Faults, did_you_mean};
+use super::faults::{Faults, did_you_mean, nearest};
 use super::language::synonyms;
 use super::measure;
 use super::scalar::{self, ScalarFault};
@@ -155,8 +155,13 @@ fn object(
             None => unknown_key(key, shape, faults),
         }
     }
+    // A misspelt key is not missing, too.
+    let is_meant = |name: &str| {
+        let mut unknown = entries.iter().filter(|(key, _)| shape.key(&key.text).is_none());
+        unknown.any(|(key, _)| nearest(&key.text, shape.keys().map(|key| key.name)) == Some(name))
+    };
     for key in shape.keys().filter(|key| key.required) {
-        if !entries.iter().any(|(present, _)| present.text == key.name) {
+        if !entries.iter().any(|(present, _)| present.text == key.name) && !is_meant(key.name) {
             let message = format!("{} needs the key `{}`", shape.name, key.name);
             let help = format!("add `{}:` with {}", key.name, key.kind.describe());
             faults.error(codes::MISSING_KEY, owner, message, help);
@@ -243,6 +248,17 @@ fn tagged(
 ) {
     let known = || shapes.iter().map(|(name, _)| *name);
     let Some((_, tag)) = entries.iter().find(|(key, _)| key.text == "type") else {
+        if let Some((key, _)) =
+            entries.iter().find(|(key, _)| nearest(&key.text, ["type"].into_iter()).is_some())
+        {
+            let help = "did you mean `type`?";
+            return faults.error(
+                codes::UNKNOWN_KEY,
+                key.place,
+                format!("`{}` is no key here", key.text),
+                help,
+            );
+        }
         let help = format!("add `type:` with one of {}", known().collect::<Vec<_>>().join(", "));
         faults.error(codes::MISSING_KEY, owner, "the key `type` is missing".to_owned(), help);
         return;
@@ -290,12 +306,22 @@ fn unit_fault(
         ParseUnitError::UnknownUnit { .. } => codes::UNIT_UNKNOWN,
         ParseUnitError::TooFine { .. } | ParseUnitError::TooLarge { .. } => codes::RANGE,
     };
+    let what = match error {
+        ParseUnitError::NoNumber if text.strip_prefix('-').is_some_and(|rest| rest.starts_with(digit)) => {
+            "it is negative".to_owned()
+        }
+        _ => error.to_string(),
+    };
     let help = match text.split_once(',').map(|(integer, rest)| format!("{integer}.{rest}")) {
         // As spreadsheets of many countries save it.
         Some(pointed) if starts_with_comma(text) => format!("write a decimal point: `{pointed}`"),
         _ => format!("write {name} such as `{example}`"),
     };
-    faults.error(code, place, format!("`{text}`: {error}"), help);
+    faults.error(code, place, format!("`{text}`: {what}"), help);
+}
+
+fn digit(letter: char) -> bool {
+    letter.is_ascii_digit()
 }
 
 /// Whether a text begins with a number with a decimal comma.
@@ -349,7 +375,12 @@ fn scalar_of(text: &str, place: Place, kind: &Kind, faults: &mut Faults) {
         Kind::Reference => text.splitn(2, ':').for_each(|part| name(part, place, faults)),
         Kind::Duration => quantity(text, place, DURATION_MAX, faults),
         Kind::Period => {
-            if let Err(error) = scalar::period(text) {
+            let denominator =
+                text.split_once('/').map(|(_, rest)| rest.trim_end_matches(|letter| !digit(letter)));
+            if denominator.is_some_and(|text| !text.is_empty() && text.bytes().all(|octet| octet == b'0')) {
+                let help = "write a duration such as `500 us` or `1/3 ms`";
+                faults.error(codes::RANGE, place, format!("`{text}` is divided by 0"), help);
+            } else if let Err(error) = scalar::period(text) {
                 unit_fault(&error, text, place, Duration::NAME, "500 us` or `1/3 ms", faults);
             }
         }

@@ -1,5 +1,6 @@
 //! Descriptions, devices and scenarios as they are read and resolved, and what is said of faults.
 
+mod alone;
 mod broken;
 mod devices;
 mod identification;
