@@ -182,7 +182,13 @@ fn text(path: &Path) -> Result<String, Exit> {
         let read = STDIN.get_or_init(|| io::read_to_string(io::stdin()));
         return read.as_ref().cloned().map_err(|error| not_read(path, error));
     }
-    std::fs::read_to_string(path).map_err(|error| not_read(path, &error))
+    let octets = std::fs::read(path).map_err(|error| not_read(path, &error))?;
+    String::from_utf8(octets).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = valid.iter().filter(|octet| **octet == b'\n').count() + 1;
+        message(&format!("{}: it is not UTF-8 from line {line} on: save it as UTF-8", path.display()));
+        Exit::WrongInput
+    })
 }
 
 fn is_stdin(path: &Path) -> bool {

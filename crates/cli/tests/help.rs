@@ -37,6 +37,21 @@ fn every_help_is_as_agreed() {
     insta::assert_snapshot!("help", text);
 }
 
+/// A line of 100 letters at most is shown as it is written; of a longer one the last words would have a line of their own.
+#[test]
+fn no_help_is_broken_within_a_line() {
+    let folder = folder("help-lines");
+    for command in ["live", "bridge", "agent", "master", "schedule", "verify", "admit", "study"] {
+        let text = tautwire(&folder, &[command, "--help"]).stdout;
+        let lines: Vec<&str> = text.lines().collect();
+        for three in lines.windows(3) {
+            let is_prose = |line: &str| line.starts_with(|letter: char| letter.is_ascii_alphabetic());
+            let is_rest = three.iter().all(|line| is_prose(line)) && three[1].len() < 20;
+            assert!(!is_rest, "{command}: {three:?}");
+        }
+    }
+}
+
 #[test]
 fn completions_know_the_subcommands() {
     let folder = folder("completions");

@@ -59,8 +59,8 @@ fn read(inputs: &[Input]) -> Result<Converted, String> {
             return Err(format!("there are two files of the host `{name}`"));
         }
         nodes.push(Node { name, bridges: None });
-        let value: Value =
-            serde_json::from_str(&input.text).map_err(|error| format!("{}: no JSON: {error}", input.name))?;
+        let value: Value = serde_json::from_str(input.text.trim_start_matches('\u{feff}'))
+            .map_err(|error| format!("{}: no JSON: {error}", input.name))?;
         values.push(value);
     }
     let mut seen: Vec<Seen> = Vec::new();

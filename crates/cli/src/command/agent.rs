@@ -28,9 +28,9 @@ Examples:
   ip netns exec station-a tautwire agent --listen /run/a.sock
 
 It waits for a master (tautwire master), runs the node that this one names on the interfaces of the
-network namespace in which it is started, and gives its record back. If the master goes, the run is given
-up and the next one is awaited. It has one master at a time, and refuses others. The socket is its
-owner's alone. SIGINT, SIGTERM and SIGHUP end it.
+network namespace in which it is started, and gives its record back. If the master goes, the run is
+given up and the next one is awaited. It has one master at a time, and refuses others. The socket is
+its owner's alone. SIGINT, SIGTERM and SIGHUP end it.
 
 Exit codes: 0 it was stopped, 2 the socket is taken, 3 failure.";
 

@@ -24,8 +24,8 @@ Time-triggered virtual links get dispatch points. Time-aware streams get offsets
 their paths lists of gates; the bounds of the network with them are shown.
 
 With --at streams without an offset are added to those that have one, in a run: the description gets
-events that set new lists, begin all of them at one instant and start the talkers behind it. They are
-refused unless no stream is lost or late before, during and after the change.
+events that set new lists, begin all of them at one instant and start the talkers behind it. They
+are refused unless no stream is lost or late before, during and after the change.
 
 Offsets in the description are ignored. Large sets are scheduled link by link. For small sets a
 complete search finds a schedule or proves that there is none. A checker with separate code verifies

@@ -67,7 +67,8 @@ fn read(inputs: &[Input]) -> Result<Converted, String> {
     let [input] = inputs else { return Err("a network of Saihu is one file".to_owned()) };
     let mut converted = Converted::default();
     let found = match input.text.trim_start_matches('\u{feff}').trim_start().chars().next() {
-        Some('{') => ports::read(&input.text, &mut converted),
+        Some('{') => ports::read(input.text.trim_start_matches('\u{feff}'), &mut converted),
+        None => Err("it is empty: it must be a JSON object or XML".to_owned()),
         _ => topology::read(&input.text, &mut converted),
     };
     found

@@ -34,6 +34,9 @@ const OF_FLOW: [&str; 9] = [
 ];
 const OF_SERVER: [&str; 6] = ["name", "service_curve", "capacity", "time_unit", "data_unit", "rate_unit"];
 
+/// Two numbers, each rounded down and up.
+type Pair = ((u64, u64), (u64, u64));
+
 struct Server {
     name: String,
     rate: u64,
@@ -68,6 +71,20 @@ impl Units<'_> {
             .and_then(Value::as_array)
             .ok_or_else(|| format!("it has no list `{key}`"))?;
         list.iter().map(|value| self.read(value, kind)).collect()
+    }
+
+    /// Pairs of two lists of a curve, which are as long as each other.
+    fn pairs(
+        &self,
+        curve: Option<&Value>,
+        (one, of_one): (&str, Kind),
+        (other, of_other): (&str, Kind),
+    ) -> Result<Vec<Pair>, String> {
+        let (ones, others) = (self.list(curve, one, of_one)?, self.list(curve, other, of_other)?);
+        if ones.len() != others.len() {
+            return Err(format!("its curve has {} `{one}` and {} `{other}`", ones.len(), others.len()));
+        }
+        Ok(ones.into_iter().zip(others).collect())
     }
 }
 
@@ -127,11 +144,9 @@ fn server(value: &Value, name: &str, network: &Value, converted: &mut Converted)
     lacks(value, &OF_SERVER, &format!("server {name}"), converted);
     let units = Units { own: value, network };
     let curve = value.get("service_curve").or_else(|| network.get("service_curve"));
-    let rates = units.list(curve, "rates", Kind::Rate)?;
-    let latencies = units.list(curve, "latencies", Kind::Time)?;
+    let parts = units.pairs(curve, ("rates", Kind::Rate), ("latencies", Kind::Time))?;
     // Any of the lines below the curve is a service, too: the one with the greatest rate is taken.
-    let all: Vec<(u64, u64)> =
-        rates.iter().zip(&latencies).map(|(rate, latency)| (rate.0, latency.1)).collect();
+    let all: Vec<(u64, u64)> = parts.iter().map(|(rate, latency)| (rate.0, latency.1)).collect();
     let (rate, latency) = all.iter().copied().max().ok_or("its service curve is empty")?;
     if all.len() > 1 {
         converted.lacks(format!(
@@ -151,10 +166,9 @@ fn server(value: &Value, name: &str, network: &Value, converted: &mut Converted)
 fn flow(value: &Value, name: &str, network: &Value, converted: &mut Converted) -> Result<Flow, String> {
     let units = Units { own: value, network };
     let curve = value.get("arrival_curve");
-    let bursts = units.list(curve, "bursts", Kind::Data)?;
-    let rates = units.list(curve, "rates", Kind::Rate)?;
+    let parts = units.pairs(curve, ("rates", Kind::Rate), ("bursts", Kind::Data))?;
     // Each line above the curve is an arrival curve, too: the one with the least rate is taken.
-    let all: Vec<(u64, u64)> = rates.iter().zip(&bursts).map(|(rate, burst)| (rate.1, burst.1)).collect();
+    let all: Vec<(u64, u64)> = parts.iter().map(|(rate, burst)| (rate.1, burst.1)).collect();
     let (rate, burst) = all.iter().copied().min().ok_or("its arrival curve is empty")?;
     if all.len() > 1 {
         converted.lacks(format!("flow {name}: {} of its arrival curve's {} parts", all.len() - 1, all.len()));

@@ -119,11 +119,17 @@ fn cable(
     };
     let ends = [end("from", "fromPort")?, end("to", "toPort")?];
     lacks(link, &OF_LINK, &format!("link {} to {}", ends[0].0, ends[1].0), converted);
-    let node = root.children.iter().find(|node| {
-        matches!(node.name.as_str(), "station" | "switch")
-            && node.get("name").is_some_and(|name| valid(name) == ends[0].0)
-    });
-    let node = node.ok_or_else(|| format!("a link begins at {}, which is no node", ends[0].0))?;
+    let node_of = |end: &super::Place| {
+        root.children.iter().find(|node| {
+            matches!(node.name.as_str(), "station" | "switch")
+                && node.get("name").is_some_and(|name| valid(name) == end.0)
+        })
+    };
+    let node =
+        node_of(&ends[0]).ok_or_else(|| format!("a link begins at {}, which is no node", ends[0].0))?;
+    if node_of(&ends[1]).is_none() {
+        return Err(format!("a link ends at {}, which is no node", ends[1].0));
+    }
     // A station without a service is no server, whatever its links carry.
     let serves = |of: &&Element| node.get("service-rate").is_some() || of.name != "network";
     let all: Vec<&Element> = [link, node, network].into_iter().filter(serves).collect();

@@ -245,7 +245,9 @@ fn planned_of(
     let mut of_queues: BTreeMap<(u64, u64), BTreeMap<Direction, u8>> = BTreeMap::new();
     for row in queues.rows() {
         let frame = (row.number("stream")?, row.number("frame")?);
-        of_queues.entry(frame).or_default().insert(direction(row, instance)?, queue(row)?);
+        if of_queues.entry(frame).or_default().insert(direction(row, instance)?, queue(row)?).is_some() {
+            return Err(row.fault("this frame has a queue at this link already"));
+        }
     }
     let plan = |task: &Task| {
         let stream = task.number;

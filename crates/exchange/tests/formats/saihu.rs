@@ -227,6 +227,8 @@ fn what_is_no_network_is_refused() {
         ("[100]", "[\"100Mb\"]", "net: servers: s1-p: `100Mb` is no rate, such as 100Mbps"),
         ("[100]", "[1]", "net: \"s1:s1-p\": a rate of 1 Mbit/s: lines have 10 Mbit/s to 100 Gbit/s"),
         ("[2]", "[0]", "net: flow a: its rate is 0"),
+        ("[2]", "[2, 3]", "net: flows: a: its curve has 2 `rates` and 1 `bursts`"),
+        ("[100]", "[]", "net: servers: s1-p: its curve has 0 `rates` and 1 `latencies`"),
         ("\"b\"", "\"a\"", "net: two flows have the name `a`"),
         ("\"s1-p\", \"s2-p\"]", "\"s1-p\", \"s2-p\", \"s1-p\"]", "net: flows: a: its ways are no tree"),
     ] {
@@ -240,9 +242,14 @@ fn what_is_no_network_is_refused() {
         ("leaky-bucket", "stairs", "net: flow f: its arrival curve must be a `leaky-bucket`"),
         ("from=\"a\"", "from=\"x\"", "net: a link begins at x, which is no node"),
         ("name=\"b\"", "name=\"a\"", "net: a link begins at b, which is no node"),
+        ("to=\"s\"", "to=\"x\"", "net: a link ends at x, which is no node"),
     ] {
         assert_eq!(topology(from, to), expected);
     }
-    assert_eq!(read("").unwrap_err(), "net: XML: an element without its end");
+    for nothing in ["", "\u{feff}", " \n"] {
+        assert_eq!(read(nothing).unwrap_err(), "net: it is empty: it must be a JSON object or XML");
+    }
+    assert_eq!(read(&format!("\u{feff}{PORTS}")), read(PORTS));
+    assert_eq!(read(&format!("\u{feff}{TOPOLOGY}")), read(TOPOLOGY));
     assert_eq!(read("{}").unwrap_err(), "net: it has no list `servers`");
 }

@@ -293,6 +293,11 @@ fn tables_that_are_wrong_are_refused() {
     let gates = ("g", "link,queue,start,end,cycle\n\"(1, 0)\",0,0,900,10000\n");
     let offsets = ("o", "stream,frame,offset\n0,0,0\n");
     let queues = ("q", "stream,frame,link,queue\n0,0,\"(1, 0)\",0\n");
+    let twice = ("q", "stream,frame,link,queue\n0,0,\"(1, 0)\",0\n0,0,\"(1, 0)\",1\n");
+    assert_eq!(
+        why(&[("topo", TOPOLOGY), ("task", &task), gates, offsets, routes, twice]),
+        "q, line 3: this frame has a queue at this link already"
+    );
     let all = [("topo", TOPOLOGY), ("task", &*task), gates, offsets, routes, queues];
     assert_eq!(why(&all), "stream 0: its route is no tree from 1 to [3]");
 }
