@@ -303,7 +303,7 @@ def gantt(
     Raises
     ------
     ValueError
-        No frames were kept.
+        No frames were kept, or none was sent.
     UnknownNameError
         A port does not send.
     """
@@ -314,6 +314,8 @@ def gantt(
     for stream, hop, start, end in zip(*(frames.column(name) for name in names), strict=True):
         bars = sent.setdefault(hop_ports[stream][hop], {}).setdefault(stream, [])
         bars.append((start / US, (end - start) / US))
+    if not sent:
+        raise ValueError("no frame was sent")
     for port in ports or ():
         if port not in sent:
             raise UnknownNameError(f"no transmission at `{port}`", code="port::unknown", help=f"see {', '.join(sent)}")

@@ -318,7 +318,8 @@ def confidence(values: ArrayLike, of: float | None = None, *, level: float = 0.9
     Raises
     ------
     ValueError
-        There are too few values: two in a batch at least, and for a quantile so many that one of a batch is beyond it.
+        There are too few values: two in a batch at least, and for a quantile so many that one of a batch is beyond it;
+        or one is not a number.
 
     Examples
     --------
@@ -326,7 +327,7 @@ def confidence(values: ArrayLike, of: float | None = None, *, level: float = 0.9
     >>> found.estimate, found.half
     (49.5, 0.0)
     """
-    found = np.asarray(values, dtype=np.float64).ravel()
+    found = _finite(values)
     if batches < 2:
         raise ValueError("an interval needs two batches or more")
     size = len(found) // batches
@@ -351,17 +352,24 @@ def independent(values: ArrayLike, *, level: float = 0.95) -> Interval:
     Raises
     ------
     ValueError
-        There is but one value.
+        There is but one value, or one is not a number.
 
     Examples
     --------
     >>> print(independent([9.0, 10.0, 11.0]))
     10 ± 2.48414
     """
-    found = np.asarray(values, dtype=np.float64).ravel()
+    found = _finite(values)
     if len(found) < 2:
         raise ValueError("an interval needs two values or more")
     return _interval(float(found.mean()), found, level, 1)
+
+
+def _finite(values: ArrayLike) -> NDArray[np.float64]:
+    found = np.asarray(values, dtype=np.float64).ravel()
+    if not np.isfinite(found).all():
+        raise ValueError("a value is not a number: leave lost frames out")
+    return found
 
 
 def _interval(estimate: float, parts: Numbers, level: float, size: int) -> Interval:

@@ -166,6 +166,9 @@ def test_a_gantt_chart_has_every_transmission_and_the_windows_of_gates(gated: ta
     assert len(orders) == 2, "orders are sent while the gate of class 7 is open"
     with pytest.raises(tautwire.UnknownNameError, match=r"no transmission at `s9\.p1`"):
         plots.gantt(run, gated, ports=["s9.p1"])
+    silent = gated.changed({f"streams.{name}.started": False for name in hops})
+    with pytest.raises(ValueError, match="no frame was sent"):
+        plots.gantt(tautwire.simulate(silent, frames=True, duration="1 ms"))
     without = bars(plots.gantt(run, ports=["s1.s2"], start_us=400, end_us=600))
     assert list(without) == ["s1.s2"]
     assert all(at < 600 and at + length > 400 for at, length in without["s1.s2"])

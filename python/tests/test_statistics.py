@@ -162,6 +162,9 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
 
 
 def test_too_few_values_have_no_interval() -> None:
+    for interval in (statistics.confidence, statistics.independent):
+        with pytest.raises(ValueError, match="lost frames"):
+            interval([1.0] * 60 + [float("nan")])
     with pytest.raises(ValueError, match="20 batches need 40 values, there are 39"):
         statistics.confidence(range(39))
     with pytest.raises(ValueError, match="20 batches need 2000 values"):
