@@ -8,10 +8,12 @@ use std::time;
 use tautwire_linux::{Clock, Priority};
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex};
+use tautwire_observe::SignedMoments;
 use tautwire_sim::DropReason;
 
 use crate::bridge_run::{Interface, connected, interface, without_interfaces};
 use crate::floor;
+use crate::gptp::PrecisionTime;
 use crate::node::Node;
 use crate::plan::Plan;
 use crate::record::NodeRecord;
@@ -21,6 +23,15 @@ use crate::worker::{Shared, Station, Turn, work};
 
 /// How often a run is watched.
 const WATCH: time::Duration = time::Duration::from_millis(20);
+
+/// Sets it when it goes.
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 /// How far a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +89,7 @@ pub fn run_node(
         .zip(&interfaces)
         .map(|(port, interface)| Ok((*port, interface.another()?)))
         .collect::<io::Result<Vec<_>>>()?;
+    let precision = PrecisionTime::open(network, node)?;
     let Some(start) = start(&words) else { return Ok(None) };
     if tautwire_linux::monotonic() > start {
         return Err(Cannot::Machine("the start of the run was missed: this machine is too busy".to_owned()));
@@ -91,9 +103,17 @@ pub fn run_node(
         threads: 1,
         is_real_time,
     };
-    let is_wanted = AtomicBool::new(true);
-    let priority = std::thread::scope(|scope| -> io::Result<Priority> {
-        let (shared, stations) = (&shared, &mut stations);
+    let (is_wanted, is_over) = (AtomicBool::new(true), AtomicBool::new(false));
+    let (priority, kept) = std::thread::scope(|scope| {
+        let (shared, stations, is_over) = (&shared, &mut stations, &is_over);
+        let keeping = precision.map(|precision| {
+            std::thread::Builder::new()
+                .name("gptp".to_owned())
+                .spawn_scoped(scope, move || precision.observe(turn.clock, is_over))
+        });
+        let keeping = keeping.transpose()?;
+        // However the node ends, its gPTP ends with it.
+        let _ends = Ends(is_over);
         let thread = std::thread::Builder::new()
             .name("node".to_owned())
             .spawn_scoped(scope, move || work(stations, turn, shared))?;
@@ -110,13 +130,17 @@ pub fn run_node(
             }
             std::thread::sleep(WATCH);
         }
-        thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread of the node panicked")))
+        let panicked = || io::Error::other("a thread of the node panicked");
+        let priority = thread.join().unwrap_or_else(|_| Err(panicked()))?;
+        is_over.store(true, Ordering::Relaxed);
+        let kept = keeping.map(|thread| thread.join().unwrap_or_else(|_| Err(panicked())));
+        Ok::<_, io::Error>((priority, kept.transpose()?))
     })?;
     if !is_wanted.load(Ordering::Relaxed) {
         return Ok(None);
     }
     let [station] = stations;
-    Ok(Some((NodeRecord::of(station)?, priority)))
+    Ok(Some((NodeRecord { clock: kept, ..NodeRecord::of(station)? }, priority)))
 }
 
 /// The observation of a run of which these nodes have records. Other nodes are bridges that nobody asked: what they lost is not known.
@@ -139,6 +163,13 @@ pub fn gathered(
                 let own = record.counters.replicated.entry(*stream).or_default();
                 *own = created * copies;
             }
+        }
+    }
+    let observed_nodes: Vec<NodeIndex> = records.iter().map(|(node, _)| *node).collect();
+    for clock in records.iter_mut().filter_map(|(_, record)| record.clock.as_mut()) {
+        // What the clock of another grandmaster reads is not known.
+        if clock.grandmaster.is_some_and(|node| !observed_nodes.contains(&node)) {
+            clock.offset = SignedMoments::default();
         }
     }
     // What is sent to an interface that is down is lost on the way, without a word to the sender.

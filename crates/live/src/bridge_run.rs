@@ -165,7 +165,7 @@ pub fn run_bridge(
 
 /// What the description asks for in vain: of a live network, or an interface for each port.
 fn refusals(network: &Network, node: NodeIndex, plug_ins: PlugIns) -> Vec<String> {
-    let mut found = support::refusals_but(network, true, Some(plug_ins));
+    let mut found = support::refusals_but(network, Some(plug_ins));
     if network.device(node).is_none() {
         found.push(format!("`{}` is an end station, and no bridge", network.nodes[node.index()].name));
     } else if connected(network, node).next().is_none() {

@@ -120,7 +120,7 @@ fn control_machines_do_as_in_a_run() {
         let mut network = without_chance(scenario(name)).altered(|parts| parts.events.clear());
         network.set_duration(network.run.duration.min(Duration::from_s(6)));
         assert_eq!(
-            crate::support::refusals_but(&network, false, Some(tautwire_workbench::in_runs())),
+            crate::support::refusals_but(&network, Some(tautwire_workbench::in_runs())),
             [""; 0],
             "{name}"
         );
@@ -267,10 +267,7 @@ fn filters_do_as_in_a_run() {
     }
     for name in ["cyclic.yaml", "cyclic-long-lines.yaml"] {
         let network = without_chance(scenario(name));
-        assert_eq!(
-            crate::support::refusals_but(&network, true, Some(tautwire_workbench::in_runs())),
-            [""; 0]
-        );
+        assert_eq!(crate::support::refusals_but(&network, Some(tautwire_workbench::in_runs())), [""; 0]);
         does_as_in_a_run(name, &network);
     }
 }
@@ -286,7 +283,8 @@ fn filters_of_random_networks_do_as_in_a_run() {
         let network = without_chance(loaded.network.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics)));
         let network = network.altered(|parts| parts.events.clear());
         let in_runs = tautwire_workbench::in_runs();
-        if !crate::support::refusals_but(&network, false, Some(in_runs)).is_empty() {
+        // Messages of gPTP take no time of a live line.
+        if network.gptp.is_some() || !crate::support::refusals_but(&network, Some(in_runs)).is_empty() {
             continue;
         }
         let simulated = does_as_in_a_run(&format!("TAUTWIRE_SEED={seed}"), &network);
@@ -525,7 +523,7 @@ fn records(network: &Network, plan: &Plan) -> Vec<(NodeIndex, NodeRecord)> {
     together.run_until(Instant::ZERO + Duration::from_ms(20));
     let record = |(number, node): (usize, Node<'_>)| {
         let (ports, in_flight) = (node.port_observations().collect(), node.in_flight().collect());
-        let record = NodeRecord { ports, in_flight, socket_lost: 3, counters: node.counters };
+        let record = NodeRecord { ports, in_flight, socket_lost: 3, counters: node.counters, clock: None };
         (NodeIndex::at(number), record)
     };
     together.nodes.into_iter().enumerate().map(record).collect()
@@ -577,4 +575,48 @@ fn a_record_with_any_number_is_refused_or_adds_up() {
         }
     }
     assert!(refused > 500 && taken > 100, "{refused} refused, {taken} taken");
+}
+
+/// What gPTP of an agent observed goes with its record; how far it is off from a grandmaster without an agent is not known.
+#[test]
+fn a_record_has_the_clock_of_its_node() {
+    let network = scenario("precision-time.yaml");
+    let node = NodeIndex(1);
+    let mut offset = tautwire_observe::SignedMoments::default();
+    for ps in [-40, 7, 1_000_000] {
+        offset.add(ps);
+    }
+    let clock = tautwire_sim::ClockObservation {
+        node,
+        grandmaster: Some(NodeIndex(0)),
+        capable_ports: 2,
+        offset,
+        without: 3,
+        synchronised_at: Some(Duration::from_ms(7)),
+        corrected: None,
+    };
+    let counters = Counters::default();
+    let record =
+        NodeRecord { ports: vec![], in_flight: vec![], socket_lost: 0, counters, clock: Some(clock.clone()) };
+    let words = record.words();
+    let read = NodeRecord::read(&words, &network, node).expect("as it was written");
+    assert_eq!(read.clock, record.clock);
+    let without = NodeRecord { clock: None, ..record.clone() };
+    assert!(NodeRecord::read(&without.words(), &network, node).is_none(), "the network has gPTP");
+    assert!(
+        words.iter().enumerate().all(|(end, _)| NodeRecord::read(&words[..end], &network, node).is_none())
+    );
+    // A node that there is not.
+    let at = words.len() - 13;
+    assert_eq!(words[at..][..4], [1, 2, 3, 1]);
+    let mut changed = words.clone();
+    changed[at] = network.nodes.len() as u64 + 1;
+    assert!(NodeRecord::read(&changed, &network, node).is_none());
+    let of = |nodes: &[NodeIndex]| {
+        let records = nodes.iter().map(|node| (*node, record.clone())).collect();
+        let lived = crate::agent::gathered(&network, records, tautwire_linux::Priority::Ordinary);
+        lived.expect("a floor").observation.clocks[0].clone()
+    };
+    assert_eq!(of(&[node, NodeIndex(0)]), clock);
+    assert_eq!(of(&[node]), tautwire_sim::ClockObservation { offset: Default::default(), ..clock });
 }

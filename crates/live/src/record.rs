@@ -4,8 +4,8 @@
 
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex};
-use tautwire_observe::DelayParts;
-use tautwire_sim::{ClassObservation, DropReason, HopObservation, PortObservation};
+use tautwire_observe::{DelayParts, SignedMoments};
+use tautwire_sim::{ClassObservation, ClockObservation, DropReason, HopObservation, PortObservation};
 use tautwire_units::{Bytes, Duration, Instant};
 use tautwire_wire::LiveMessage;
 
@@ -24,6 +24,8 @@ pub struct NodeRecord {
     pub(crate) in_flight: Vec<(u32, u32)>,
     /// Frames that its sockets lost.
     pub(crate) socket_lost: u64,
+    /// What its gPTP observed, in a network that has it.
+    pub(crate) clock: Option<ClockObservation>,
 }
 
 impl NodeRecord {
@@ -39,6 +41,7 @@ impl NodeRecord {
             in_flight: node.in_flight().collect(),
             socket_lost,
             counters: node.counters,
+            clock: None,
         })
     }
 
@@ -100,6 +103,14 @@ impl NodeRecord {
                     class.lo_credit_bits.cast_unsigned(),
                 ]);
             }
+        }
+        to.list(usize::from(self.clock.is_some()));
+        if let Some(clock) = &self.clock {
+            let grandmaster = clock.grandmaster.map_or(0, |node| u64::from(node.0) + 1);
+            to.all(&[grandmaster, clock.capable_ports.into(), clock.without]);
+            to.list(usize::from(clock.synchronised_at.is_some()));
+            to.0.extend(clock.synchronised_at.map(Duration::as_ps));
+            to.all(&clock.offset.words());
         }
         to.0
     }
@@ -176,7 +187,13 @@ impl NodeRecord {
             network.nodes[node.index()].ports.contains(&port).then_some(())?;
             ports.push((PortIndex(port), from.port()?));
         }
-        from.words.is_empty().then_some(Self { counters, ports, in_flight, socket_lost })
+        let clock = match from.next()? {
+            0 => None,
+            1 => Some(from.clock(node)?),
+            _ => return None,
+        };
+        let is_whole = from.words.is_empty() && clock.is_some() == network.gptp.is_some();
+        is_whole.then_some(Self { counters, ports, in_flight, socket_lost, clock })
     }
 }
 
@@ -236,6 +253,35 @@ impl Reader<'_> {
         let stream = self.stream()?;
         let hop = u32::try_from(self.next()?).ok()?;
         self.network.streams[stream as usize].hops.get(hop as usize).map(|_| (stream, hop))
+    }
+
+    fn clock(&mut self, node: NodeIndex) -> Option<ClockObservation> {
+        let grandmaster = match self.next()? {
+            0 => None,
+            number => Some(NodeIndex(u32::try_from(number - 1).ok()?)),
+        };
+        if grandmaster.is_some_and(|node| node.index() >= self.network.nodes.len()) {
+            return None;
+        }
+        let (capable_ports, without) = (u32::try_from(self.next()?).ok()?, self.count()?);
+        let synchronised_at = match self.next()? {
+            0 => None,
+            1 => Some(Duration::from_ps(self.next()?)),
+            _ => return None,
+        };
+        let (offset, rest) = self.words.split_first_chunk::<8>()?;
+        self.words = rest;
+        let offset = SignedMoments::of_words(*offset)?;
+        let corrected = None;
+        Some(ClockObservation {
+            node,
+            grandmaster,
+            capable_ports,
+            offset,
+            without,
+            synchronised_at,
+            corrected,
+        })
     }
 
     fn port(&mut self) -> Option<PortObservation> {

@@ -88,7 +88,7 @@ pub struct LiveRun {
 /// # Errors
 /// If the description asks for what a live run does not have, the machine allows no namespaces, or a system call fails.
 pub fn run(network: &Network, settings: Settings, plug_ins: PlugIns) -> Result<LiveRun, Cannot> {
-    let refusals = support::refusals_but(network, true, Some(plug_ins));
+    let refusals = support::refusals_but(network, Some(plug_ins));
     if !refusals.is_empty() {
         return Err(Cannot::Refused(refusals));
     }
@@ -311,7 +311,9 @@ pub(crate) fn observed(
     let mut ports = vec![PortObservation::default(); network.ports.len()];
     let mut in_flight: BTreeMap<u32, BTreeMap<u32, u64>> = BTreeMap::new();
     let mut socket_lost = 0;
+    let mut clocks = Vec::new();
     for record in records {
+        clocks.extend(record.clock);
         for (stream, hop) in record.in_flight {
             *in_flight.entry(stream).or_default().entry(hop).or_default() += 1;
         }
@@ -332,6 +334,7 @@ pub(crate) fn observed(
         frame_hops: counters.transmissions,
         streams: streams.collect(),
         ports,
+        clocks,
         ..Observation::default()
     };
     LiveRun {

@@ -15,11 +15,11 @@ const FILTERS: &str = "stream filters, gates and meters of bridges";
 /// What the description asks for that cannot be run live; nothing if all of it can.
 #[must_use]
 pub fn refusals(network: &Network) -> Vec<String> {
-    refusals_but(network, false, None)
+    refusals_but(network, None)
 }
 
-/// The same of nodes that can have gPTP, or control machines with these plug-ins.
-pub(crate) fn refusals_but(network: &Network, has_gptp: bool, plug_ins: Option<PlugIns>) -> Vec<String> {
+/// The same of nodes that can have control machines with these plug-ins.
+pub(crate) fn refusals_but(network: &Network, plug_ins: Option<PlugIns>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut refuse = |is_so: bool, what: &str| {
         if is_so {
@@ -32,7 +32,6 @@ pub(crate) fn refusals_but(network: &Network, has_gptp: bool, plug_ins: Option<P
     refuse(network.srp.is_some() && plug_ins.is_none(), "stream reservation");
     let is_central = network.srp.as_ref().is_some_and(|srp| srp.central.is_some());
     refuse(is_central && plug_ins.is_some(), "central configuration of reservations");
-    refuse(network.gptp.is_some() && !has_gptp, "gPTP (`gptp`)");
     refuse(network.harts.is_some(), "HaRTES (`harts`)");
     refuse(network.test_bed.is_some(), "tasks of a test bed");
     // A block that is new is refused until it is run.
@@ -56,7 +55,7 @@ pub(crate) fn refusals_but(network: &Network, has_gptp: bool, plug_ins: Option<P
         matches!(traffic, Traffic::Response { .. } | Traffic::Polled) || traffic.is_control()
     };
     let mut messages: Vec<StreamIndex> =
-        network.gptp.iter().filter(|_| has_gptp).flat_map(|gptp| &gptp.messages).flatten().copied().collect();
+        network.gptp.iter().flat_map(|gptp| &gptp.messages).flatten().copied().collect();
     let hosted = plug_ins.and_then(|plug_ins| Hosted::new(network, NodeIndex(0), 0, plug_ins));
     messages.extend(hosted.iter().flat_map(Hosted::carried).map(|(stream, _)| stream));
     let others = || (0..network.streams.len()).map(StreamIndex::at).filter(|one| !messages.contains(one));

@@ -28,6 +28,36 @@ impl SignedMoments {
         self.sum_squares_ps2 += apart * apart;
     }
 
+    /// What it consists of, in words: count, first, least and greatest span, sums.
+    #[must_use]
+    pub fn words(&self) -> [u64; 8] {
+        let [first, min, max] = [self.first_ps, self.min_ps, self.max_ps].map(i64::cast_unsigned);
+        let [sum, squares] = [self.sum_ps, self.sum_squares_ps2].map(i128::cast_unsigned);
+        let halves = |of: u128| [(of >> 64) as u64, of as u64];
+        let ([sum, sum_low], [squares, squares_low]) = (halves(sum), halves(squares));
+        [self.count, first, min, max, sum, sum_low, squares, squares_low]
+    }
+
+    /// Of such words; none if they are not those of spans whose moments are exact.
+    #[must_use]
+    pub fn of_words(words: [u64; 8]) -> Option<Self> {
+        let [count, first, min, max, sum, sum_low, squares, squares_low] = words;
+        let [first_ps, min_ps, max_ps] = [first, min, max].map(u64::cast_signed);
+        let whole = |high: u64, low: u64| (u128::from(high) << 64 | u128::from(low)).cast_signed();
+        let (sum_ps, sum_squares_ps2) = (whole(sum, sum_low), whole(squares, squares_low));
+        let [first, min, max] = [first_ps, min_ps, max_ps].map(i128::from);
+        let number = i128::from(count);
+        let range = max - min;
+        // Four times the greatest sum of squares: nothing that is computed of them overflows.
+        let most = range.checked_mul(range)?.checked_mul(number)?;
+        most.checked_mul(4)?;
+        let is_within = (min..=max).contains(&first)
+            && ((min - first) * number..=(max - first) * number).contains(&sum_ps)
+            && (0..=most).contains(&sum_squares_ps2);
+        let is_whole = is_within && (count > 0 || words == [0; 8]);
+        is_whole.then_some(Self { count, first_ps, min_ps, max_ps, sum_ps, sum_squares_ps2 })
+    }
+
     /// How many were observed.
     #[must_use]
     pub const fn count(&self) -> u64 {
@@ -87,6 +117,30 @@ mod tests {
             assert_eq!(m.standard_deviation_ps(), Some(2_138));
             assert_eq!((m.min_ps(), m.max_ps()), (Some(2_000 + offset), Some(9_000 + offset)));
         }
+    }
+
+    #[test]
+    fn moments_are_read_as_they_were_written_or_not_at_all() {
+        let mut m = SignedMoments::default();
+        assert_eq!(SignedMoments::of_words(m.words()), Some(m));
+        for ps in [-700, 300, 1_000_000_000_000_000, 5] {
+            m.add(ps);
+        }
+        assert_eq!(SignedMoments::of_words(m.words()), Some(m));
+        // Whatever word has whatever value: it is none, or its moments can be computed.
+        let mut read = 0;
+        for at in 0..8 {
+            for value in [0, 1, 1 << 40, 1 << 62, 1 << 63, u64::MAX, u64::MAX - 700] {
+                let mut words = m.words();
+                words[at] = value;
+                let Some(m) = SignedMoments::of_words(words) else { continue };
+                read += 1;
+                let mean = m.mean_ps();
+                assert!(mean >= m.min_ps() && mean <= m.max_ps());
+                let _ = m.standard_deviation_ps();
+            }
+        }
+        assert!((1..50).contains(&read), "{read}");
     }
 
     #[test]

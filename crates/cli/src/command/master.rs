@@ -87,6 +87,9 @@ pub(super) fn run(arguments: &Master) -> Result<Exit, Exit> {
             "an interface of `{name}` was down for a time; what was lost behind it has no reason"
         ));
     }
+    if network.gptp.is_some() && records.len() < network.nodes.len() {
+        differences.push("offsets from a grandmaster without an agent are not known".to_owned());
+    }
     let lived = gathered(network, records, priority).map_err(|error| cannot(&error))?;
     let others = network.nodes.iter().enumerate().filter(|(node, _)| !nodes.contains(&NodeIndex::at(*node)));
     let others: Vec<String> = others.map(|(_, node)| format!("`{}`", node.name)).collect();
@@ -112,7 +115,9 @@ fn nodes(network: &Network, agents: &[(String, PathBuf)]) -> Result<Vec<NodeInde
     for (number, node) in network.nodes.iter().enumerate() {
         let number = NodeIndex::at(number);
         let has_part = |stream: &tautwire_workbench::network::Stream| {
-            stream.talker == number || stream.listeners.contains(&number)
+            // Frames of gPTP are the concern of no agent.
+            let is_message = stream.traffic.is_control();
+            !is_message && (stream.talker == number || stream.listeners.contains(&number))
         };
         if !nodes.contains(&number) && network.streams.iter().any(has_part) {
             faults.push(format!("`{}` talks or listens, and has no agent: --agent {0}=SOCKET", node.name));

@@ -10,6 +10,7 @@ use tautwire_linux::Namespace;
 
 use crate::bridge::BRIDGED;
 use crate::common::{command, folder, tautwire};
+use crate::gptp::TIMED;
 use crate::processes::{Running, attached, namespace, said, started, terminate};
 
 /// The bridge and two stations by agents: as in a live run. Without an agent of the bridge, which runs by itself, the stations alone are
@@ -98,5 +99,35 @@ fn agents_run_for_a_master_and_outlive_it() {
     assert_eq!(ended.code, 2);
     for words in ["`a` has two agents", "there is no node `y`", "`x` talks or listens, and has no agent"] {
         assert!(ended.stderr.contains(words), "{words}: {}", ended.stderr);
+    }
+}
+
+/// gPTP runs at the nodes of agents: one follows the other's clock, which is three seconds behind its own.
+#[test]
+fn agents_have_gptp() {
+    let folder = folder("agents-gptp");
+    let Some(one) = namespace() else { return };
+    let other = attached(&one, "left", 1);
+    fs::write(folder.join("net.yaml"), TIMED.replace("{duration: 1 s}", "{duration: 3 s, warm-up: 1500 ms}"))
+        .unwrap();
+    let agents = [("m.sock", &one), ("f.sock", &other)].map(|(socket, within)| {
+        let arguments = ["agent", "--listen", socket, "--ordinary-priority"];
+        started(within, &folder, &arguments, "waits for a master")
+    });
+    let all = ["master", "net.yaml", "--agent", "m=m.sock", "--agent", "f=f.sock", "--out", "run"];
+    let ended = tautwire(&folder, &all);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let text = fs::read_to_string(folder.join("run/summary.json")).unwrap();
+    let summary: Value = serde_json::from_str(&text).unwrap();
+    let clocks = summary["clocks"].as_array().unwrap();
+    for (clock, node) in clocks.iter().zip(["m", "f"]) {
+        assert_eq!((&clock["node"], &clock["grandmaster"]), (&node.into(), &"m".into()), "{clock}");
+        let mean = clock["offset_mean_ps"].as_i64().unwrap_or(i64::MAX);
+        assert!(mean.abs() < 100_000_000_000, "{clock}");
+    }
+    assert_eq!(clocks.len(), 2, "{summary}");
+    for (mut agent, _, _) in agents {
+        terminate(&agent);
+        assert_eq!(agent.wait().unwrap().code(), Some(0));
     }
 }

@@ -13,7 +13,7 @@ use crate::common::folder;
 use crate::processes::{Running, attached, namespace, started, status_of, terminate};
 
 /// Two bridges with a cable between them; the clock of the second is ahead by three seconds and fast.
-const TIMED: &str = "\
+pub(crate) const TIMED: &str = "\
 name: timed
 defaults: {rate: 100 Mbit/s}
 nodes:
