@@ -91,6 +91,8 @@ pub enum PlantedFault {
     ArrivalSpreadForgotten,
     /// No lower frame is taken to be under way when a frame with known instants comes.
     FrameUnderWayForgotten,
+    /// What the first round of a circle of ports finds is taken for all. Found by the search of scheduled streams in rings alone.
+    CircleNotClosed,
     /// A stream that an event starts is taken to have started with the run.
     StartOfStreamForgotten,
     /// A cut is taken to cost nothing. This and the next two are found by the search of preemption alone.
@@ -189,6 +191,9 @@ impl PlantedFault {
 
     /// That of frames with known instants where lists change.
     pub const OF_INSTANTS_OVER_CHANGES: [Self; 1] = [Self::FramesAtChangeForgotten];
+
+    /// That of frames with known instants in rings.
+    pub const OF_INSTANTS_IN_RINGS: [Self; 1] = [Self::CircleNotClosed];
 
     /// Those of frames with known instants.
     pub const OF_INSTANTS: [Self; 4] = [

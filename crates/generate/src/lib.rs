@@ -44,7 +44,7 @@ pub use cqf::random_cycles;
 pub use frer::{random_policed_replication, random_replication};
 pub use gates::{
     random_corrected_gates, random_gate_changes, random_gates, random_scheduled, random_scheduled_changes,
-    random_time_aware,
+    random_scheduled_rings, random_time_aware,
 };
 pub use gptp::{random_gptp, random_gptp_servo};
 pub use harts::{random_harts, random_harts_admission};

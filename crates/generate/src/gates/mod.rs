@@ -17,7 +17,7 @@ use crate::{Dice, grain};
 pub use changes::random_gate_changes;
 pub use corrected::random_corrected_gates;
 use list::List;
-pub use scheduled::{random_scheduled, random_scheduled_changes};
+pub use scheduled::{random_scheduled, random_scheduled_changes, random_scheduled_rings};
 pub use time_aware::random_time_aware;
 
 /// A class that streams use.

@@ -24,6 +24,8 @@ struct Scheduled {
 /// Common values of the network. Times in nanoseconds.
 struct Shape {
     bridges: u64,
+    /// Whether the bridges are a ring, which streams pass in one direction; else a line.
+    is_ring: bool,
     /// The bridge of each station.
     at: Vec<u64>,
     rate: u64,
@@ -41,20 +43,30 @@ type Windows = Vec<(u64, u64, u64)>;
 /// The description of a seed.
 #[must_use]
 pub fn random_scheduled(seed: u64) -> String {
-    drawn(seed, Dice::new(seed ^ 0x7363_6865_6475_6c65), false)
+    drawn(seed, Dice::new(seed ^ 0x7363_6865_6475_6c65), Shape::line, false)
+}
+
+/// The same in rings of bridges, which streams pass in one direction: each port comes behind another.
+#[must_use]
+pub fn random_scheduled_rings(seed: u64) -> String {
+    drawn(seed, Dice::new(seed ^ 0x7363_6865_7269_6e67), Shape::ring, false)
 }
 
 /// The same, and the lists of some ports change in the run to others that have windows for the same frames.
 #[must_use]
 pub fn random_scheduled_changes(seed: u64) -> String {
-    drawn(seed, Dice::new(seed ^ 0x7363_6865_6368_616e), true)
+    drawn(seed, Dice::new(seed ^ 0x7363_6865_6368_616e), Shape::line, true)
 }
 
-fn drawn(seed: u64, mut dice: Dice, has_changes: bool) -> String {
+fn drawn(seed: u64, mut dice: Dice, draw: fn(&mut Dice) -> Shape, has_changes: bool) -> String {
     let mut events = String::new();
-    let shape = Shape::draw(&mut dice);
-    let streams: Vec<Scheduled> = (0..dice.between(1, 5)).map(|_| shape.stream(&mut dice)).collect();
+    let shape = draw(&mut dice);
+    let most = if shape.is_ring { 9 } else { 5 };
+    let streams: Vec<Scheduled> = (0..dice.between(1, most)).map(|_| shape.stream(&mut dice)).collect();
     let mut text = format!("name: scheduled-{seed}\nnetwork-control: none\nvlans: {{1: {{tagged: all}}}}\n");
+    if shape.is_ring {
+        text.push_str("allow: [port::overload]\n");
+    }
     let least = if dice.chance(20) { shape.latency / 2 } else { shape.latency };
     let tie =
         dice.one_of(&["arrival-order", "arrival-order", "arrival-order", "arrival-order", "round-robin"]);
@@ -92,6 +104,10 @@ fn drawn(seed: u64, mut dice: Dice, has_changes: bool) -> String {
         let (before, phy) = (bridge - 1, phy(&mut dice));
         let _ = writeln!(text, "  - {{between: [\"b{before}:b{bridge}\", \"b{bridge}:b{before}\"]{phy}}}");
     }
+    if shape.is_ring {
+        let last = shape.bridges - 1;
+        let _ = writeln!(text, "  - {{between: [\"b{last}:b0\", \"b0:b{last}\"]}}");
+    }
     for (station, bridge) in shape.at.iter().enumerate() {
         let phy = phy(&mut dice);
         let _ = writeln!(text, "  - {{between: [e{station}, \"b{bridge}:e{station}\"]{phy}}}");
@@ -100,7 +116,8 @@ fn drawn(seed: u64, mut dice: Dice, has_changes: bool) -> String {
     let mut starts = Dice::new(seed ^ 0x7374_6172_7473);
     for (number, stream) in streams.iter().enumerate() {
         let is_started = !starts.chance(25);
-        stream.write(&mut text, &mut dice, (number, is_started));
+        let route = shape.route(stream.talker, stream.listener);
+        stream.write(&mut text, &mut dice, (number, is_started), &route);
         stream.write_starts(&mut events, &mut starts, (number, is_started));
     }
     shape.write_others(&mut text, &mut dice);
@@ -117,14 +134,24 @@ fn phy(dice: &mut Dice) -> &'static str {
 }
 
 impl Shape {
-    fn draw(dice: &mut Dice) -> Self {
-        let (bridges, stations) = (dice.between(1, 3), dice.between(3, 5));
+    fn line(dice: &mut Dice) -> Self {
+        let size = (dice.between(1, 3), dice.between(3, 5));
+        Self::draw(dice, size, false)
+    }
+
+    fn ring(dice: &mut Dice) -> Self {
+        let size = (dice.between(3, 4), dice.between(4, 6));
+        Self::draw(dice, size, true)
+    }
+
+    fn draw(dice: &mut Dice, (bridges, stations): (u64, u64), is_ring: bool) -> Self {
         let cycle = *dice.one_of(&[250_000, 500_000, 500_000, 1_000_000]);
         let has_readings = dice.chance(30);
         let mut reading = || if has_readings { dice.between(0, 900) * 1_000 } else { 0 };
         let readings = (0..bridges).map(|_| reading()).collect();
         Self {
             bridges,
+            is_ring,
             at: (0..stations).map(|_| dice.between(0, bridges - 1)).collect(),
             rate: *dice.one_of(&[100, 100, 1_000]),
             latency: dice.between(0, 8_000),
@@ -161,13 +188,34 @@ impl Shape {
         let mut came = stream.offset + self.sent(stream.payload) + self.latency;
         let mut ways = Vec::new();
         while at != to {
-            let next = if at < to { at + 1 } else { at - 1 };
+            let next = self.next(at, to);
             ways.push((at, format!("b{next}"), came));
             came += self.sent(stream.payload) + self.latency;
             at = next;
         }
         ways.push((at, format!("e{}", stream.listener), came));
         ways
+    }
+
+    /// The bridge behind one on the way to another.
+    fn next(&self, at: u64, to: u64) -> u64 {
+        match self.is_ring {
+            true => (at + 1) % self.bridges,
+            false if at < to => at + 1,
+            false => at - 1,
+        }
+    }
+
+    /// The route of a stream around a ring, as text; none along a line.
+    fn route(&self, talker: u64, listener: u64) -> String {
+        if !self.is_ring {
+            return String::new();
+        }
+        let (first, last) = (self.at[talker as usize], self.at[listener as usize]);
+        let on = |at: &u64| (*at != last).then(|| self.next(*at, last));
+        let bridges: Vec<String> =
+            std::iter::successors(Some(first), on).map(|bridge| format!("b{bridge}")).collect();
+        format!("route: [{}], ", bridges.join(", "))
     }
 
     /// Windows for all scheduled frames at a port, in the time of its cycle.
@@ -203,7 +251,10 @@ impl Shape {
         let _ = writeln!(text, "  b{bridge}:\n    type: bridge");
         self.write_clock(text, dice, self.readings[bridge as usize]);
         text.push_str("    ports:\n");
-        let beside = [bridge.checked_sub(1), Some(bridge + 1).filter(|next| *next < self.bridges)];
+        let beside = match self.is_ring {
+            true => [Some((bridge + self.bridges - 1) % self.bridges), Some((bridge + 1) % self.bridges)],
+            false => [bridge.checked_sub(1), Some(bridge + 1).filter(|next| *next < self.bridges)],
+        };
         let stations =
             (0..).zip(&self.at).filter(|(_, at)| **at == bridge).map(|(one, _): (u64, _)| format!("e{one}"));
         let ports = beside.into_iter().flatten().map(|next| format!("b{next}")).chain(stations);
@@ -326,6 +377,8 @@ impl Shape {
         for number in 0..count {
             let talker = dice.between(0, stations - 1);
             let listener = (talker + dice.between(1, stations - 1)) % stations;
+            let route =
+                if self.is_ring && dice.chance(50) { self.route(talker, listener) } else { String::new() };
             let class = *dice.one_of(&[0, 0, 0, 3, 5, 5, 7, 6]);
             let payload = if class >= 6 { dice.between(46, 400) } else { dice.between(46, 1_500) };
             let interval = self.sent(payload) * dice.between(8 * count, 40 * count);
@@ -336,7 +389,7 @@ impl Shape {
             };
             let _ = writeln!(
                 text,
-                "  - {{name: x{number}, talker: e{talker}, listeners: e{listener}, priority: {class}, payload: {payload} B, traffic: {traffic}}}"
+                "  - {{name: x{number}, {route}talker: e{talker}, listeners: e{listener}, priority: {class}, payload: {payload} B, traffic: {traffic}}}"
             );
         }
     }
@@ -364,13 +417,13 @@ impl Scheduled {
         }
     }
 
-    fn write(&self, text: &mut String, dice: &mut Dice, (number, is_started): (usize, bool)) {
+    fn write(&self, text: &mut String, dice: &mut Dice, (number, is_started): (usize, bool), route: &str) {
         let least = if dice.chance(15) { self.payload.min(46) } else { self.payload };
         let Self { talker, listener, class, payload, interval, offset, jitter, burst } = self;
         let started = if is_started { "" } else { "started: false, " };
         let _ = writeln!(
             text,
-            "  - {{name: s{number}, {started}talker: e{talker}, listeners: e{listener}, priority: {class}, payload: {{min: {least} B, max: {payload} B}}, \
+            "  - {{name: s{number}, {started}{route}talker: e{talker}, listeners: e{listener}, priority: {class}, payload: {{min: {least} B, max: {payload} B}}, \
              traffic: {{type: periodic, interval: {interval} ns, offset: {offset} ns, jitter: {jitter} ns, burst: {burst}}}}}"
         );
     }
@@ -382,8 +435,12 @@ mod tests {
 
     #[test]
     fn random_networks_of_scheduled_streams_are_valid() {
-        for seed in 0..300 {
-            let of = if seed < 150 { random_scheduled } else { random_scheduled_changes };
+        for seed in 0..450 {
+            let of = match seed / 150 {
+                0 => random_scheduled,
+                1 => random_scheduled_changes,
+                _ => random_scheduled_rings,
+            };
             let text = of(seed);
             assert_eq!(text, of(seed));
             let loaded = tautwire_model::load_text("random", &text);

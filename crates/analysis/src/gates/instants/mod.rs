@@ -7,6 +7,7 @@
 //! period. Source: enumeration of an integer schedule, as in Craciunas, Serna Oliver, Chmelik and Steiner, RTNS 2016,
 //! with spans for each instant.
 
+mod circle;
 mod counts;
 mod course;
 mod line;
@@ -129,7 +130,11 @@ impl<'a, 'network> Instants<'a, 'network> {
         let mut instants = Self { analysis, releases, frames, lines };
         if instants.releases.streams.iter().any(Result::is_ok) {
             for component in &analysis.plan.components {
-                component.ports.iter().for_each(|port| instants.pass(*port));
+                if component.cyclic {
+                    instants.go_round(component);
+                } else {
+                    component.ports.iter().for_each(|port| instants.pass(*port));
+                }
             }
         }
         instants
