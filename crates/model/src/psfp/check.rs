@@ -144,6 +144,22 @@ impl Found {
             );
             faults.warning(codes::FILTER_BURST, at, message, help);
         }
+        let behind = |hop: &Hop| hop.previous.is_some_and(|before| before as usize == place);
+        if matches!(row.internal, Internal::Varies(_))
+            && !is_cyclic(of, &drafts.bridges[bridge])
+            && stream.hops.iter().any(behind)
+            && once("bound")
+        {
+            let message = format!(
+                "no bound is known for streams at ports behind stream filter {id}: the internal priorities of its stream gate change"
+            );
+            faults.warning(
+                codes::NO_BOUND,
+                at,
+                message,
+                "give all entries of the gate the same internal priority",
+            );
+        }
         if let Internal::Varies(priorities) = &row.internal
             && let Some(message) = several_selections(of, stream, place, priorities)
             && once("selection")

@@ -4,14 +4,16 @@
 
 use tautwire_analysis::Unbounded;
 use tautwire_generate::{
-    random_corrected_gates, random_cycles, random_gate_changes, random_gates, random_preemption, seeds,
+    random_corrected_gates, random_cycles, random_gate_changes, random_gates, random_preemption,
+    random_stream_filters, seeds,
 };
 use tautwire_workbench::{Bounds, bounds, load_text};
 
 use crate::common::described;
 
 /// Names of the reasons that a check knows.
-const REASONS: [&str; 3] = ["corrected-gates", "preemption-behind-gates", "corrected-cycles"];
+const REASONS: [&str; 4] =
+    ["corrected-gates", "preemption-behind-gates", "corrected-cycles", "internal-priority-varies"];
 
 /// Those of the reasons that a stream has at a port or a listener.
 fn reasons(bounds: &Bounds) -> Vec<&'static str> {
@@ -27,8 +29,14 @@ fn reasons(bounds: &Bounds) -> Vec<&'static str> {
 
 #[test]
 fn check_warns_where_no_bound_is_known() {
-    let draws: [fn(u64) -> String; 5] =
-        [random_gates, random_preemption, random_corrected_gates, random_cycles, random_gate_changes];
+    let draws: [fn(u64) -> String; 6] = [
+        random_gates,
+        random_preemption,
+        random_corrected_gates,
+        random_cycles,
+        random_gate_changes,
+        random_stream_filters,
+    ];
     let (mut with, mut without) = (0, 0);
     let seeds = seeds(60);
     for (draw, seed) in draws.iter().flat_map(|draw| seeds.iter().map(move |seed| (draw, *seed))) {
