@@ -15,7 +15,7 @@ from tautwire.network import Network, load, load_text
 __all__ = ["ExportForm", "Exported", "ImportForm", "Imported", "export", "import_network"]
 
 ExportForm = Literal["tc", "yang", "yang-xml", "tsnkit", "saihu", "inet", "dot", "graphml"]
-ImportForm = Literal["lldp", "tsnkit", "saihu", "inet"]
+ImportForm = Literal["lldp", "tsnkit", "saihu", "inet", "yang"]
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def import_network(form: ImportForm, files: Sequence[str | os.PathLike[str]]) ->
     form
         ``"lldp"``: what ``lldpctl -f json0`` prints, a file of each host with the host's name. ``"tsnkit"``: tables
         of tsnkit, a topology with tasks and a schedule. ``"saihu"``: a network of Saihu, one file. ``"inet"``: NED
-        files and an INI file of INET.
+        files and an INI file of INET. ``"yang"``: instance data of bridges in JSON, a document of each.
     files
         Paths of the files.
 

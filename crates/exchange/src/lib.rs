@@ -135,7 +135,8 @@ pub struct Input {
 }
 
 /// All forms that can be read.
-pub static IMPORTS: [&Import; 4] = [&lldp::IMPORT, &tsnkit::IMPORT, &saihu::IMPORT, &inet::IMPORT];
+pub static IMPORTS: [&Import; 5] =
+    [&lldp::IMPORT, &tsnkit::IMPORT, &saihu::IMPORT, &inet::IMPORT, &yang::IMPORT];
 
 /// The form of a name that can be read.
 #[must_use]

@@ -2,7 +2,7 @@
 //! same tree.
 //!
 //! `ports.rs`: interfaces with priorities, classes, selection and preemption; `gates.rs`: lists of gates; `component.rs`: the bridge with VLANs and
-//! forwarding; `streams.rs`: stream identification, filters, gates and meters; `ats.rs`: schedulers;
+//! forwarding; `read.rs` reads these; `streams.rs`: stream identification, filters, gates and meters; `ats.rs`: schedulers;
 //! `frer.rs`: frame replication and elimination; `names.rs`: words and numbers of the modules. A
 //! document has the data of a module only if the bridge uses it: some modules, once loaded, demand data of every port. What has no leaf is a line of its own.
 
@@ -12,6 +12,7 @@ mod frer;
 mod gates;
 mod names;
 mod ports;
+mod read;
 mod streams;
 mod xml;
 
@@ -21,6 +22,8 @@ use tautwire_model::network::{DeviceModel, Node, NodeIndex, NodeKind, Port, Port
 use tautwire_units::Bytes;
 
 use crate::{Converted, Export, Scope, mechanisms};
+
+pub(crate) use read::IMPORT;
 
 pub(crate) static JSON: Export = Export {
     name: "yang",

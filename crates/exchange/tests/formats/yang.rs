@@ -28,6 +28,109 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
+/// The network of documents, and what is listed.
+fn imported(documents: &[Text]) -> Result<tautwire_exchange::Converted, String> {
+    let inputs: Vec<tautwire_exchange::Input> = documents
+        .iter()
+        .map(|text| tautwire_exchange::Input {
+            name: text.file.clone().unwrap().trim_end_matches(".json").to_owned(),
+            text: text.converted.text.clone(),
+        })
+        .collect();
+    (tautwire_exchange::import("yang").unwrap().read)(&inputs)
+}
+
+/// What an import takes of a document.
+fn taken(text: &Text) -> Value {
+    let document: Value = serde_json::from_str(&text.converted.text).unwrap();
+    serde_json::json!({
+        "ports": document["ietf-interfaces:interfaces"]["interface"].clone(),
+        "name": document["ieee802-dot1q-bridge:bridges"]["bridge"][0]["name"].clone(),
+        "vlans": database_of(&document)["vlan-registration-entry"].clone(),
+        "ageing": database_of(&document)["aging-time"].clone(),
+    })
+}
+
+fn database_of(document: &Value) -> &Value {
+    &document["ieee802-dot1q-bridge:bridges"]["bridge"][0]["component"][0]["filtering-database"]
+}
+
+#[test]
+fn bridges_come_back_from_their_documents() {
+    let mut compared = 0;
+    let mut faults = Vec::new();
+    for (name, own) in networks(3) {
+        let texts = documents("yang", &own);
+        // Slopes that reservations set are zero at first, and no description states them.
+        if texts.is_empty() || !own.reserved_classes.is_empty() {
+            continue;
+        }
+        let found = imported(&texts).unwrap_or_else(|why| panic!("{name}: {why}"));
+        let loaded = tautwire_workbench::load_text("net.yaml", &found.text);
+        let Some(back) = loaded.network else {
+            faults.push(format!("{name}: {:?}", loaded.diagnostics.first()));
+            continue;
+        };
+        let again = documents("yang", &back);
+        assert_eq!(texts.len(), again.len(), "{name}");
+        for (text, other) in texts.iter().zip(&again) {
+            let is_rounded =
+                text.converted.left_out.iter().any(|line| line.contains("no fraction of 32 bits"));
+            let (one, other) = (taken(text), taken(other));
+            for key in ["name", "ageing", "vlans", "ports"] {
+                if one[key] != other[key] && !(is_rounded && key == "ports") {
+                    faults.push(format!("{name} {key}: {} {}", one[key], other[key]));
+                }
+            }
+            compared += 1;
+        }
+        // Streams' parts are listed where they are.
+        for text in &texts {
+            for module in [
+                "stream-filters",
+                "stream-gates",
+                "flow-meters",
+                "stream-identity",
+                "frer",
+                "filtering-entry",
+            ] {
+                let is_there = text.converted.text.contains(&format!("{module}\": "));
+                let is_listed = found.left_out.iter().any(|line| line.contains(module));
+                assert!(!is_there || is_listed, "{name}: {module}\n{:#?}", found.left_out);
+            }
+        }
+    }
+    let first: Vec<String> = faults.iter().take(12).map(|fault| fault.chars().take(900).collect()).collect();
+    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), first.join("\n"));
+    assert!(compared > 100, "{compared}");
+}
+
+#[test]
+fn what_is_wrong_in_a_document_is_said() {
+    let document = r#"{"ietf-interfaces:interfaces": {"interface": [{"name": "p1", "ieee802-dot1q-bridge:bridge-port": {"pvid": 3, "colour": 1}}]},
+        "ieee802-dot1q-bridge:bridges": {"bridge": [{"name": "b", "component": [{"name": "c"}]}]}}"#;
+    let read = |text: &str| {
+        (tautwire_exchange::import("yang").unwrap().read)(&[tautwire_exchange::Input {
+            name: "b".to_owned(),
+            text: text.to_owned(),
+        }])
+    };
+    let found = read(document).unwrap();
+    assert!(found.text.contains("\"p1\": {pvid: 3}"), "{}", found.text);
+    assert_eq!(found.left_out, ["b/interfaces/interface[0]/bridge-port: `colour`"]);
+    for (from, to, why) in [
+        ("\"pvid\": 3", "\"pvid\": 5000", "b/interfaces/interface[0]/bridge-port/pvid: 5000 is above 4094"),
+        ("\"pvid\": 3", "\"pvid\": {}", "no whole number"),
+        ("ieee802-dot1q-bridge:bridges", "x", "no `ieee802-dot1q-bridge:bridges`"),
+        ("{\"bridge\": [", "{\"bridge\": [{}, ", "2 bridges"),
+        ("{\"interface\": [", "{\"interface\": [{\"name\": \"p1\"}, ", "two interfaces"),
+        ("\"ietf", "ietf", "no JSON"),
+    ] {
+        let text = document.replacen(from, to, 1);
+        assert!(read(&text).unwrap_err().contains(why), "{why}: {:?}", read(&text));
+    }
+}
+
 #[test]
 fn documents_read_back_hold_what_bridges_have() {
     let mut seen = BTreeMap::<&str, usize>::new();
