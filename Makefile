@@ -10,6 +10,7 @@
 #   make hdl-prove          proofs of the hardware's invariants by induction, and that they can fail
 #   make hdl-test-slow      the same with a million frames
 #   make bench              speed, measured on the release build, to bench.json (ONLY=sim for a part; it keeps the others)
+#   make bench PEERS=1      simulation and schedules beside ns-3, SimPy and tsnkit, to docs/validation/peers.md
 #   make study STUDY=name   run a comparison of ours in whole, and write its results, figures and page
 #   make papers PAPER=id    re-run a published evaluation (FULL=1: the published number of samples)
 #   make lint               formatting, clippy, licences, ruff, mypy
@@ -21,7 +22,7 @@
 SHELL := /bin/sh
 .SHELLFLAGS := -eu -c
 .DEFAULT_GOAL := demo
-.PHONY: demo demo-live test test-rust test-python test-slow hdl-test hdl-test-slow hdl-synth hdl-place hdl-prove bench papers study lint wheel docs web clean develop
+.PHONY: demo demo-live test test-rust test-python test-slow hdl-test hdl-test-slow hdl-synth hdl-place hdl-prove bench bench-own bench-peers papers study lint wheel docs web clean develop
 
 CACHE := $(or $(TAUTWIRE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tautwire)
 ENV := . '$(CACHE)/env';
@@ -90,9 +91,17 @@ hdl-prove: develop
 	@tools/setup prove
 	@$(ENV) "$$TAUTWIRE_PYTHON" hdl/prove.py
 
-bench:
+bench: $(if $(PEERS),bench-peers,bench-own)
+
+bench-own:
 	@tools/setup rust
 	@$(ENV) ONLY='$(ONLY)' NETWORKS='$(NETWORKS)' cargo run --release --locked --package tautwire-benches
+
+bench-peers: develop
+	@tools/setup bench-peers
+	@$(ENV) cargo build --release --locked --package tautwire-cli
+	@$(ENV) PATH="$$CARGO_TARGET_DIR/release:$$PATH" "$$TAUTWIRE_PYTHON" benches/peers/peers.py \
+	    '$(CACHE)/bench-peers/bin/python' docs/validation/peers.md
 
 # What a study needs beside Python it names in papers/<id>/needs, as parts of tools/setup.
 papers: develop
@@ -112,7 +121,7 @@ lint:
 	    else echo 'lint: SKIPPED cargo clippy: not installed' >&2; fi
 	@$(ENV) "$$TAUTWIRE_PYTHON" tools/licences.py
 	@$(ENV) "$$TAUTWIRE_PYTHON" -m doctest tools/licences.py
-	@$(ENV) "$$TAUTWIRE_PYTHON" -m ruff check tools python papers studies docs/notebooks web/tests hdl
+	@$(ENV) "$$TAUTWIRE_PYTHON" -m ruff check tools python papers studies docs/notebooks web/tests hdl benches
 	@$(ENV) "$$TAUTWIRE_PYTHON" -m ruff format --check python
 	@$(ENV) cd python && "$$TAUTWIRE_PYTHON" -m mypy
 	@$(ENV) cargo test --locked --quiet --workspace --test tidy
