@@ -23,13 +23,13 @@ Examples:
   tautwire bridge network.yaml --node sw1
   tautwire bridge network.yaml --node sw1 --status /run/sw1 --listen 127.0.0.1:9100
 
-Each connected port of the node needs `interface` in the description. The interfaces are those of the
-network namespace in which the command is started; it takes root, or CAP_NET_RAW and CAP_NET_ADMIN.
-SIGINT, SIGTERM and SIGHUP end it; then the offloads that it turned off are put back, and its counters go to
-stdout. --listen answers to GET /metrics (Prometheus) and /status.json.
+Each connected port of the node needs `interface` in the description. The interfaces are those of
+the network namespace in which the command is started; it takes root, or CAP_NET_RAW and
+CAP_NET_ADMIN. SIGINT, SIGTERM and SIGHUP end it; then the offloads that it turned off are put back,
+and its counters go to stdout. --listen answers to GET /metrics (Prometheus) and /status.json.
 
-Exit codes: 0 it ran until it was stopped, 2 wrong input, or a part of the description that is not run
-live, 3 failure: an interface, a right or a rate is missing.";
+Exit codes: 0 it ran until it was stopped, 2 wrong input, or a part of the description that is not
+run live, 3 failure: an interface, a right or a rate is missing.";
 
 /// A bridge on real ports.
 #[derive(Debug, Args)]

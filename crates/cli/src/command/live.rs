@@ -29,8 +29,8 @@ Each node gets a network namespace, each cable a pair of virtual interfaces; all
 process. That takes root (or unshare --map-root-user --net). Delays contain what the machine adds,
 which is shown below the table: no verdict rests on them.
 
-Exit codes: 0 every frame arrived once and in order, 1 at least one did not, 2 wrong input, or a part
-of the description that is not run live, 3 failure.";
+Exit codes: 0 every frame arrived once and in order, 1 at least one did not, 2 wrong input, or a
+part of the description that is not run live, 3 failure.";
 
 /// A run in real time.
 #[derive(Debug, Args)]

@@ -25,12 +25,12 @@ Examples:
   tautwire master network.yaml --agent a=/run/a.sock --agent b=/run/b.sock
   tautwire master network.yaml --agent a=/run/a.sock --agent b=/run/b.sock --duration 10s --out runs/test
 
-Each end station that talks or listens needs an agent (tautwire agent) on this machine; bridges may have
-one, or run by themselves (tautwire bridge, or a device). Agents start at one reading of the machine's
-clock. Table and results are those of tautwire live. No verdict rests on delays.
+Each end station that talks or listens needs an agent (tautwire agent) on this machine; bridges may
+have one, or run by themselves (tautwire bridge, or a device). Agents start at one reading of the
+machine's clock. Table and results are those of tautwire live. No verdict rests on delays.
 
-Exit codes: 0 every frame arrived once and in order, 1 at least one did not, 2 wrong input, or a part
-of the description that is not run live, 3 failure: an agent does not answer, or goes.";
+Exit codes: 0 every frame arrived once and in order, 1 at least one did not, 2 wrong input, or a
+part of the description that is not run live, 3 failure: an agent does not answer, or goes.";
 
 /// How long an agent may take until it is ready.
 const READY: Span = Span::from_secs(30);
