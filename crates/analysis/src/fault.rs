@@ -105,6 +105,8 @@ pub enum PlantedFault {
     GapOfCopiesForgotten,
     /// What a stuck sender repeats is left out. Found by the search of replicated streams alone.
     RepeatsForgotten,
+    /// Frames of a constant rate are taken to follow each other at once. Found by the search of replicated streams alone.
+    DistanceOfRateForgotten,
     /// Of copies of a stream that share a link one is counted. Found by the search of replicated streams alone.
     CopiesOnLinkForgotten,
     /// Copies with a priority of their own are taken to have that of their stream. Found by the search of replicated streams alone.

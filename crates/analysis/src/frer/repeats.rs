@@ -162,7 +162,17 @@ impl Analysis<'_> {
         } else {
             self.spread(repeats.of.0, end.recovery)?.apart()
         };
-        Some(self.on_clock(end.node, distance_max(network, repeats.of)?.saturating_add(apart)))
+        let distance = distance_max(network, repeats.of)?;
+        #[cfg(feature = "planted-faults")]
+        let distance = match self.plan.stream(repeats.of.0).traffic {
+            Traffic::ConstantRate { .. }
+                if self.plan.fault == Some(crate::PlantedFault::DistanceOfRateForgotten) =>
+            {
+                0
+            }
+            _ => distance,
+        };
+        Some(self.on_clock(end.node, distance.saturating_add(apart)))
     }
 
     /// The reset timeouts of the functions at an end that may know repeats, and how long each gets nothing.

@@ -254,6 +254,12 @@ fn faults_of_copies_are_found() {
     assert!(found.is_some(), "bounds without repeats");
     let found = (0..cases(2_000)).find(|seed| {
         let network = described(&random_replication(*seed));
+        let planted = Some(PlantedFault::DistanceOfRateForgotten);
+        !faults(&network, &bounds_with_fault(&network, planted)).is_empty()
+    });
+    assert!(found.is_some(), "repeats between frames of a constant rate");
+    let found = (0..cases(2_000)).find(|seed| {
+        let network = described(&random_replication(*seed));
         let planted = Some(PlantedFault::PriorityOfCopiesForgotten);
         !faults(&network, &bounds_with_fault(&network, planted)).is_empty()
     });
