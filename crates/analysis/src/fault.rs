@@ -77,6 +77,8 @@ pub enum PlantedFault {
     RestAtOpeningForgotten,
     /// Where the list of gates changes, no window is taken to lie over the change.
     ChangeForgotten,
+    /// A credit-based class is taken to have the greatest of its slopes with each list.
+    LeastSlopeForgotten,
     /// Of frames with known instants none is taken to meet a change of lists.
     FramesAtChangeForgotten,
     /// Gates of a clock that is corrected are taken to switch when they should.
@@ -182,7 +184,7 @@ impl PlantedFault {
         [Self::CutsForFree, Self::CutWhileQueuedAlone, Self::ShortestPartBlocks];
 
     /// Those of gates whose lists change.
-    pub const OF_CHANGED_GATES: [Self; 1] = [Self::ChangeForgotten];
+    pub const OF_CHANGED_GATES: [Self; 2] = [Self::ChangeForgotten, Self::LeastSlopeForgotten];
 
     /// Those of gates whose clocks are corrected.
     pub const OF_CORRECTED_GATES: [Self; 2] = [Self::PrecisionForgotten, Self::CorrectionsForgotten];

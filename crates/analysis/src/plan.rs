@@ -172,6 +172,13 @@ impl<'network> Plan<'network> {
             port.fault = fault;
         }
         self.plant_in_links(fault);
+        if fault == Some(PlantedFault::LeastSlopeForgotten) {
+            for (selection, _) in self.ports.iter_mut().flatten().flat_map(|port| &mut port.classes) {
+                if let crate::port_plan::Selection::CreditBased { slope_min, slope_max } = selection {
+                    *slope_min = *slope_max;
+                }
+            }
+        }
         if fault == Some(PlantedFault::MediaOverheadForgotten) {
             for entry in &mut self.entries {
                 let frame = entry.frame_max.get();

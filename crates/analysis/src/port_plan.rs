@@ -1,8 +1,9 @@
 //! A port as the analysis wants it: its line, its classes over the run, its clock.
 
 use tautwire_model::central::CentralTest;
+use tautwire_model::gates::GateParameters;
 use tautwire_model::network::{
-    AtsOrganisation, Network, NodeIndex, NodeKind, PortIndex, TieRule, TransmissionSelection,
+    AtsOrganisation, Network, NodeIndex, NodeKind, PortIndex, TieRule, TimelineAction, TransmissionSelection,
 };
 use tautwire_units::{BitRate, Bytes};
 
@@ -122,6 +123,24 @@ impl PortPlan {
     }
 }
 
+/// The least and the greatest slope of a class while its gate is open, by all lists of a port; of a port without gates the slope itself.
+fn open_slopes(network: &Network, (number, class): (usize, u8), (slope, rate): (u64, u64)) -> (u64, u64) {
+    let Some(gates) = &network.ports[number].gates else { return (slope, slope) };
+    let of_list = |list: &GateParameters| match gates.credit.slope_is_average {
+        true => list.oper_idle_slope(usize::from(class), BitRate::from_bps(slope)),
+        false => Some(BitRate::from_bps(slope)),
+    };
+    let first = of_list(&gates.parameters).map_or(0, |scaled| scaled.as_bps().min(rate));
+    let lists = network.events.iter().filter_map(|event| match &event.action {
+        // A list in which it never opens leaves the slope unscaled.
+        TimelineAction::ChangeGates(port, list) if port.index() == number => {
+            Some(of_list(list).map_or(slope, BitRate::as_bps).min(rate))
+        }
+        _ => None,
+    });
+    lists.fold((first, first), |(least, most), one| (least.min(one), most.max(one)))
+}
+
 /// A connected port, except for what depends on its entries.
 pub(crate) fn port_plan(network: &Network, timeline: &Timeline, number: usize) -> Option<PortPlan> {
     let port = &network.ports[number];
@@ -142,15 +161,8 @@ pub(crate) fn port_plan(network: &Network, timeline: &Timeline, number: usize) -
             TransmissionSelection::StrictPriority => (Selection::StrictPriority, order),
             TransmissionSelection::CreditBased { idle_slope } => {
                 let (slope_min, slope_max) = timeline.idle_slope(PortIndex::at(number), class, idle_slope);
-                // The slope while its gate is open.
-                let scaled = |slope: u64| match &port.gates {
-                    Some(gates) => {
-                        let slope = gates.oper_idle_slope(usize::from(class), BitRate::from_bps(slope));
-                        slope.map_or(0, |slope| slope.as_bps().min(rate))
-                    }
-                    None => slope,
-                };
-                let (slope_min, slope_max) = (scaled(slope_min), scaled(slope_max));
+                let of_class = |slope| open_slopes(network, (number, class), (slope, rate));
+                let (slope_min, slope_max) = (of_class(slope_min).0, of_class(slope_max).1);
                 (Selection::CreditBased { slope_min, slope_max }, order)
             }
             // A talker shapes before its queues; these know no eligibility.

@@ -10,6 +10,7 @@
 
 mod changes;
 mod corrected;
+mod credit;
 mod cutting;
 mod instants;
 mod periodic;
@@ -108,7 +109,7 @@ fn windows(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates)
         }
         if !is_known {
             windows.unbounded = Some(CORRECTED.at(at));
-        } else if is_lost || (has_changes && is_credit(class)) {
+        } else if is_lost {
             windows.unbounded = Some(CHANGES.at(at));
         }
         // Where open intervals are not known, they limit nothing that is behind the port either.
@@ -286,9 +287,7 @@ fn gated_by(
 
 /// The reading of a node's clock when the run begins.
 fn reading(network: &Network, node: NodeIndex) -> u64 {
-    let least = network.nodes.iter().map(|node| node.clock.offset.as_ps()).min().unwrap_or(0).min(0);
-    let reading = network.nodes[node.index()].clock.offset.as_ps() - least;
-    u64::try_from(reading).expect("the least is taken off")
+    network.first_reading(node).as_ps()
 }
 
 /// Whether a node stops or starts in the run.

@@ -19,9 +19,9 @@ use super::cutting::Cutting;
 use super::periodic::{Once, Periodic, Regained, least_of_frames};
 use super::times::Times;
 use crate::clock::PS_PER_S;
-use crate::curve::{Curve, Line, MICRO};
+use crate::curve::{Curve, Line};
 use crate::unbounded::Unbounded;
-use crate::windows::{ClassWindows, CreditWindows, TIME, Taken};
+use crate::windows::{ClassWindows, Taken};
 
 /// Bits of the gap behind a frame.
 pub(super) const GAP: u64 = 96;
@@ -97,28 +97,28 @@ pub(super) struct Gated {
 
 /// An interval in which a gate is open, and what of it is not usable.
 #[derive(Clone, Copy, Debug)]
-struct Opening {
-    from: u64,
-    to: u64,
+pub(super) struct Opening {
+    pub(super) from: u64,
+    pub(super) to: u64,
     /// From its begin on, for as long as something else may be under way.
-    blocked: u64,
+    pub(super) blocked: u64,
     /// Before its end, in which a frame need not fit.
-    guard: u64,
+    pub(super) guard: u64,
 }
 
 impl Gated {
     /// Whether a gate never shuts, not before the first cycle either.
-    fn is_open(&self, class: usize) -> bool {
+    pub(super) fn is_open(&self, class: usize) -> bool {
         let is_held = self.cut_by(class).is_some_and(|cutting| !cutting.is_never_held());
         !is_held && self.open[class].is_all() && (self.timing.first == 0 || self.is_open_at_first(class))
     }
 
-    fn is_open_at_first(&self, class: usize) -> bool {
+    pub(super) fn is_open_at_first(&self, class: usize) -> bool {
         self.at_first & (1 << class) != 0
     }
 
     /// The time that is taken once, before the first cycle.
-    fn once(&self, class: usize) -> Once {
+    pub(super) fn once(&self, class: usize) -> Once {
         if self.timing.first == 0 || self.is_open_at_first(class) {
             return Once::default();
         }
@@ -143,7 +143,7 @@ impl Gated {
     }
 
     /// Whether frames of a class go before those of another.
-    fn goes_before(&self, other: usize, own: usize) -> bool {
+    pub(super) fn goes_before(&self, other: usize, own: usize) -> bool {
         self.cutting.as_ref().map_or(other > own, |cutting| cutting.precedence.goes_before(other, own))
     }
 
@@ -161,7 +161,7 @@ impl Gated {
     }
 
     /// The guard of a class: from this time before its gate closes, its frames may not start.
-    fn guard(&self, class: usize) -> u64 {
+    pub(super) fn guard(&self, class: usize) -> u64 {
         self.frames[class].map_or(0, |frames| self.guard_of(class, frames.wire_max))
     }
 
@@ -218,29 +218,14 @@ impl Gated {
     }
 
     /// An interval in which its gate is open, with this guard before each close.
-    fn opening(&self, class: usize, guard: u64, (from, to): (u64, u64)) -> Opening {
+    pub(super) fn opening(&self, class: usize, guard: u64, (from, to): (u64, u64)) -> Opening {
         let error = self.timing.error;
         let blocked = self.blocking(class, from).saturating_add(error);
         Opening { from, to, blocked, guard: guard.saturating_add(error - self.timing.late) }
     }
 
-    /// Those of a cycle of a list that does not change.
-    fn openings(&self, class: usize) -> Vec<Opening> {
-        let (open, guard) = (self.open[class].last(), self.guard(class));
-        if open.is_all() {
-            return Vec::new();
-        }
-        // An interval may begin where a cycle does: what is before it is in the cycle before.
-        let later = |(from, to): (u64, u64)| (from + open.period(), to + open.period());
-        let opening = |part: (u64, u64)| {
-            let one = self.opening(class, guard, later(part));
-            Opening { from: part.0, to: part.1, ..one }
-        };
-        open.whole_parts().into_iter().map(opening).collect()
-    }
-
     /// Instants at which each of its frames may start, and does where nothing of a higher class and none of its own goes first.
-    fn usable(&self, class: usize) -> Times {
+    pub(super) fn usable(&self, class: usize) -> Times {
         self.usable_before(class, self.guard(class))
     }
 
@@ -284,7 +269,7 @@ impl Gated {
     }
 
     /// For how long after its gate has shut a frame of a class, or the gap behind it, may be on the line.
-    fn behind(&self, class: usize) -> u64 {
+    pub(super) fn behind(&self, class: usize) -> u64 {
         match self.frames[class] {
             Some(Frames { guard: Guard::None, wire_max }) => self.timing.time(wire_max),
             _ => self.timing.time(GAP),
@@ -447,119 +432,14 @@ impl Gated {
         let frame = self.timing.time(self.frames[class]?.wire_max);
         Some(line.after_jitter(line.rate, frame))
     }
-
-    /// Its windows as credit knows them.
-    fn credit(&self, class: usize) -> CreditWindows {
-        let first = self.timing.first;
-        if self.open[class].is_changed() {
-            return CreditWindows::unknown();
-        }
-        let openings = self.openings(class);
-        // The slope may be the lesser one before the first cycle.
-        let once = match self.once(class) {
-            _ if self.is_open(class) => Once::default(),
-            once => Once { time: first, ..once },
-        };
-        let unearned = taken(&self.unearned(class, &openings).into(), once);
-        if self.open[class].is_all() || !self.credit.frozen_when_closed {
-            let blocked =
-                if self.credit.frozen_when_closed { self.blocking_once(class) } else { self.once(class) };
-            return CreditWindows {
-                unearned,
-                blocked: blocked.before(&self.usable(class).others().most()),
-                beside: Line { burst: u128::from(once.time) * MICRO, rate: 0 },
-                earning: Curve::least_of([Line { burst: 0, rate: TIME }]),
-                same: 0,
-                gaps: Line::default(),
-                starts_slower: first > 0,
-            };
-        }
-        let error = self.timing.error;
-        let closed = self.open[class].last().others().grown(error, error);
-        let alike = |higher: &usize| {
-            let at_first = first == 0 || self.is_open_at_first(*higher) == self.is_open_at_first(class);
-            at_first && self.open[*higher] == self.open[class] && self.goes_before(*higher, class)
-        };
-        let same: Vec<usize> = (0..8).filter(alike).collect();
-        let behind = same.iter().map(|higher| self.behind(*higher)).max().unwrap_or(0);
-        let at_first = if self.is_open_at_first(class) { first } else { 0 };
-        CreditWindows {
-            unearned,
-            blocked: self.blocking_once(class).before(&blocked(&openings, error)),
-            beside: beside(&openings, &closed, error, once.time),
-            earning: Once { time: at_first, more: 0 }.before(&self.busy(class).most()),
-            same: same.iter().fold(0, |all, higher| all | 1 << higher),
-            gaps: gaps(&openings, behind),
-            starts_slower: first > 0,
-        }
-    }
-
-    /// When a class need not earn credit: while its gate is closed, and before that where a frame need not fit,
-    /// depending on the device.
-    fn unearned(&self, class: usize, openings: &[Opening]) -> Periodic {
-        let (error, period) = (self.timing.error, self.open[class].last().period());
-        if self.open[class].is_all() {
-            return Periodic::none(period);
-        }
-        let guard = |one: &Opening| if self.credit.frozen_in_guard { one.guard } else { error };
-        if !self.credit.frozen_when_closed {
-            let guards = |one: &Opening| (one.to + period - guard(one).min(period), one.to + period + error);
-            let is_frozen = self.credit.frozen_in_guard;
-            return Periodic::of(period, openings.iter().filter(|_| is_frozen).map(guards));
-        }
-        let earned =
-            openings.iter().filter_map(|one| Some((one.from + error, one.to.checked_sub(guard(one))?)));
-        Periodic::of(period, earned.filter(|(from, to)| from < to)).others()
-    }
-
-    /// What blocks a class once, when the first cycle opens its gate.
-    fn blocking_once(&self, class: usize) -> Once {
-        Once { time: 0, ..self.once(class) }
-    }
 }
 
 /// Time that is taken in every cycle, and once in addition.
-fn taken(set: &Times, once: Once) -> Taken {
+pub(super) fn taken(set: &Times, once: Once) -> Taken {
     if !set.is_any() && once == Once::default() {
         return Taken::nothing();
     }
     // Of a list that changes only the curve is known.
     let jumps = (!set.is_changed()).then(|| Arc::new(set.last().jumps(once)));
     Taken { curve: once.before(&set.most()), jumps }
-}
-
-/// Of the time in which a gate is open, what is not usable: over that time alone.
-fn blocked(openings: &[Opening], error: u64) -> Curve {
-    let (mut at, mut parts) = (0, Vec::new());
-    // One that may be all blocked, and longer or shorter than in the list, is a time of which nothing is known here.
-    let is_short = |one: &Opening| one.to - one.from <= one.blocked + one.guard + 4 * error;
-    if error > 0 && openings.iter().any(is_short) {
-        return Curve::least_of([Line { burst: 0, rate: TIME }]);
-    }
-    for one in openings {
-        // Each may be shorter than in the list; what is not usable of it is not.
-        let length = (one.to - one.from).saturating_sub(2 * error).max(1);
-        let (blocked, guard) = (one.blocked + 2 * error, one.guard + 2 * error);
-        parts.push((at, at + blocked.min(length)));
-        parts.push((at + length.saturating_sub(guard), at + length));
-        at += length;
-    }
-    if at == 0 { Curve::least_of([Line { burst: 0, rate: TIME }]) } else { Periodic::of(at, parts).most() }
-}
-
-/// How much time passes at closed gates while they are open for a time, at most.
-fn beside(openings: &[Opening], closed: &Periodic, error: u64, once: u64) -> Line {
-    let open: u64 = openings.iter().map(|one| (one.to - one.from).saturating_sub(2 * error).max(1)).sum();
-    let rate = (u128::from(closed.total()) * u128::from(TIME)).div_ceil(u128::from(open.max(1)));
-    // The total of a cycle at once is more than any window has in addition to that rate.
-    let burst = u128::from(closed.total().saturating_add(once)) * MICRO;
-    Line { burst, rate: u64::try_from(rate).unwrap_or(u64::MAX) }
-}
-
-/// How much longer than gates are open frames may be on the line, in so much of that time: so long behind each close.
-fn gaps(openings: &[Opening], behind: u64) -> Line {
-    let open: u64 = openings.iter().map(|one| one.to - one.from).sum();
-    let all = u128::from(behind) * openings.len() as u128;
-    let rate = (all * u128::from(TIME)).div_ceil(u128::from(open.max(1)));
-    Line { burst: all * MICRO, rate: u64::try_from(rate).unwrap_or(u64::MAX) }
 }

@@ -23,5 +23,5 @@ pub(super) static CORRECTED: Why = Why {
 /// Its list changes, and it is not known when, or what that does.
 pub(super) static CHANGES: Why = Why {
     name: "gates-change",
-    text: "the list of the gates of port {port} changes in the run, and either the change has no certain place in the list before, or credit or preemption is behind it",
+    text: "the list of the gates of port {port} changes in the run, and either the change has no certain place in the list before, or the port preempts",
 };

@@ -53,6 +53,16 @@ impl Changed {
         Self { from, to: self.to + behind * last.period(), between: merged(between), ..self.clone() }
     }
 
+    /// Where a cycle of the first list begins far from the change, so that cycles around it are those of one list.
+    fn early(&self) -> u64 {
+        self.from - (self.from - ORIGIN / 2) / self.first.period() * self.first.period()
+    }
+
+    /// Where one of the last list does.
+    fn late(&self, last: &Periodic) -> u64 {
+        self.to + (2 * ORIGIN - self.to) / last.period() * last.period()
+    }
+
     /// Where the part of an instant ends, if it is one of the set.
     fn end_of(&self, last: &Periodic, instant: u64) -> Option<u64> {
         let mut at = instant;
@@ -146,6 +156,32 @@ impl Times {
     /// Those of the last list, which are all if it does not change.
     pub(super) fn last(&self) -> &Periodic {
         &self.last
+    }
+
+    /// Those of the first list, and of the last.
+    pub(super) fn lists(&self) -> [&Periodic; 2] {
+        [self.changed.as_deref().map_or(&self.last, |changed| &changed.first), &self.last]
+    }
+
+    /// How long those are that lie between the lists.
+    pub(super) fn between(&self) -> u64 {
+        let parts = self.changed.iter().flat_map(|changed| &changed.between);
+        parts.map(|(from, to)| to - from).sum()
+    }
+
+    /// Complete parts, in order: of a cycle of the first list, of the change with a cycle of either list around it, and of a cycle of the last list, far from
+    /// each other. Of a list that does not change only the last are there; a list in which it is every instant has none.
+    pub(super) fn stretches(&self) -> [Vec<(u64, u64)>; 3] {
+        let of_list = |list: &Periodic, begin: u64| -> Vec<(u64, u64)> {
+            let parts = if list.is_all() { Vec::new() } else { list.whole_parts() };
+            parts.into_iter().map(|(from, to)| (begin + from, begin + to)).collect()
+        };
+        let Some(changed) = &self.changed else {
+            let period = self.last.period();
+            return [Vec::new(), Vec::new(), of_list(&self.last, ORIGIN / period * period)];
+        };
+        let around = changed.unrolled(&self.last, 1, 1).whole_parts(&self.last);
+        [of_list(&changed.first, changed.early()), around, of_list(&self.last, changed.late(&self.last))]
     }
 
     /// Whether the list changes.
@@ -242,10 +278,7 @@ impl Times {
         let before = reach.div_ceil(changed.first.period()) + 1;
         let behind = reach.div_ceil(period) + 1;
         let wide = changed.unrolled(&self.last, 2 * before, 2 * behind);
-        // Far from the change, where cycles are those of one list.
-        let early =
-            changed.from - (changed.from - ORIGIN / 2) / changed.first.period() * changed.first.period();
-        let late = changed.to + (2 * ORIGIN - changed.to) / period * period;
+        let (early, late) = (changed.early(), changed.late(&self.last));
         let (from, to) = (wide.from + before * changed.first.period(), wide.to - behind * period);
         let parts = wide.whole_parts(&self.last).into_iter().filter_map(|part| {
             let (begin, end) = of(part.0, part.1)?;

@@ -15,12 +15,7 @@ pub fn random_gate_changes(seed: u64) -> String {
     let time = *dice.one_of(&[Time::Free, Time::Free, Time::Free, Time::Free, Time::Stated]);
     let rate = *dice.one_of(&[100, 100, 100, 1_000]);
     let tolerance = *dice.one_of(&[0, 0, 100]);
-    let mut classes = classes(&mut dice, time);
-    for class in &mut classes {
-        // Credit behind gates that change has no bound.
-        let is_shaped = class.selection == "credit-based" && !dice.chance(10);
-        class.selection = if is_shaped { "" } else { class.selection };
-    }
+    let classes = classes(&mut dice, time);
     let tick = *dice.one_of(&[0, 0, 0, 1, 8, 1_000]);
     let lists: Vec<List> = (0..4).map(|_| List::draw(&mut dice, &classes, rate, tick)).collect();
     let least = |number: u64| lists.iter().map(|list| list.share(number)).min().unwrap_or(0);

@@ -43,6 +43,10 @@ const CHANGES: Reason = (
     "its gates follow a clock that gPTP corrects, and their list changes in the run",
     "remove `servo` of gPTP, or the event",
 );
+const CUT_AT_CHANGE: Reason = (
+    "it preempts frames, and the list of its gates changes in the run",
+    "set `enable-tx: false` of `frame-preemption-parameters` there, or remove the event",
+);
 const CREDIT: Reason = (
     "it is credit-based, and its gates follow a clock that is corrected by gPTP",
     "select strict priority or ATS for the class, or remove `servo` of gPTP",
@@ -127,6 +131,7 @@ fn reason(
         Clock::Gptp if preemptable != 0 => return Some(PREEMPTS),
         Clock::Gptp if changes(of, number) => return Some(CHANGES),
         Clock::Gptp if is_credit => return Some(CREDIT),
+        _ if preemptable != 0 && changes(of, number) => return Some(CUT_AT_CHANGE),
         Clock::Own | Clock::Stated | Clock::Gptp => {}
     }
     (is_credit && preemptable & (1 << class) != 0).then_some(CUT_CREDIT)

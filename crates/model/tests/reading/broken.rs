@@ -108,6 +108,20 @@ fn every_code_has_a_description() {
     assert_eq!(shown.len(), codes.len());
 }
 
+/// Without its hold the list that an event sets lets frames be pushed behind the close of their gate.
+#[test]
+fn lists_that_events_set_are_looked_at_for_overruns() {
+    let text =
+        std::fs::read_to_string("tests/doubtful/no-bound-of-preemption-at-change.yaml").expect("a file");
+    let held = "{operation: set-and-release-mac, gate-states: [0, 5], time-interval: 400 us}\n        - {operation: set-and-hold-mac, ";
+    let free = "{gate-states: [0, 5], time-interval: 400 us}\n        - {";
+    assert!(text.contains(held));
+    let loaded = tautwire_model::load_text("changed.yaml", &text.replace(held, free));
+    let codes: Vec<&str> = loaded.diagnostics.iter().map(|fault| fault.code).collect();
+    assert_eq!(codes.len(), 2);
+    assert!(codes.contains(&"bound::unknown") && codes.contains(&"preemption::overrun"), "{codes:?}");
+}
+
 #[test]
 fn all_faults_are_reported_at_once() {
     let text = "nodes:\n  a: {type: end-station, clock: {tolerance: 3}}\n  b: {typ: bridge}\nlinks:\n  - {between: [a, c], rate: 1 Gb}\nstreams:\n  - {name: x, talker: b, listeners: d, payload: 5}\n";
