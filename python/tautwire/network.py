@@ -398,8 +398,9 @@ class Network(Description):
         precision
             Greatest difference of two clocks for which windows of gates leave time.
         at
-            When a run sets new lists for the streams without an offset, which are added to those that have one. The
-            schedule has the ``change`` with its instants, and whether it is ``safe``; if not, no network comes with it.
+            When a run sets new lists for the streams without an offset, which are added to those that have one and
+            have not ended by then. The schedule has the ``change`` with its instants, streams that have ``ended``,
+            and whether it is ``safe``; if not, no network comes with it.
 
         Returns
         -------

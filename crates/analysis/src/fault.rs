@@ -81,6 +81,8 @@ pub enum PlantedFault {
     LeastSlopeForgotten,
     /// Of frames with known instants none is taken to meet a change of lists.
     FramesAtChangeForgotten,
+    /// A stream that an event stops is taken to end sooner where lists change.
+    EndOfStreamTooEarly,
     /// Gates of a clock that is corrected are taken to switch when they should.
     PrecisionForgotten,
     /// Corrections of the clock of gates are taken to take nothing.
@@ -193,8 +195,9 @@ impl PlantedFault {
     pub const OF_CUTS_BEHIND_GATES: [Self; 3] =
         [Self::RestAtOpeningForgotten, Self::HoldsForgotten, Self::CutWhileQueuedAlone];
 
-    /// That of frames with known instants where lists change.
-    pub const OF_INSTANTS_OVER_CHANGES: [Self; 1] = [Self::FramesAtChangeForgotten];
+    /// Those of frames with known instants where lists change.
+    pub const OF_INSTANTS_OVER_CHANGES: [Self; 2] =
+        [Self::FramesAtChangeForgotten, Self::EndOfStreamTooEarly];
 
     /// That of frames with known instants in rings.
     pub const OF_INSTANTS_IN_RINGS: [Self; 1] = [Self::CircleNotClosed];

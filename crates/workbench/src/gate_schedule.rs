@@ -21,7 +21,7 @@ pub struct ScheduledGates {
     pub ports: Vec<ScheduledPort>,
     /// A least set of streams that the search did not place together, if one was left out, and whether that is proven impossible.
     pub conflict: Option<(Vec<StreamIndex>, bool)>,
-    /// Other streams with a deadline that is not proven with these gates.
+    /// Other streams with a deadline that is not proven with these gates, and of a change time-aware ones that have ended and were not.
     pub others: Vec<StreamIndex>,
     /// Why streams are not proven, at each listener, in their order.
     pub unproven: Vec<Unproven>,
@@ -112,11 +112,16 @@ impl ScheduledGates {
             }
         });
         let streams = streams.collect();
-        let mut others = Vec::new();
+        let (mut others, described) = (Vec::new(), &found.described.streams);
         for (number, stream) in network.streams.iter().enumerate() {
-            if stream.time_aware.is_none() && !is_judged(StreamIndex::at(number)) {
-                others.push(StreamIndex::at(number));
-                reasons.extend(why(StreamIndex::at(number), false));
+            let (is_planned, number) =
+                (described.contains(&StreamIndex::at(number)), StreamIndex::at(number));
+            // A time-aware stream that has ended is proven like those that run.
+            let asks_loss = asks_loss && stream.time_aware.is_some();
+            let why = || why(number, asks_loss);
+            if !is_planned && (!is_judged(number) || asks_loss && !why().is_empty()) {
+                others.push(number);
+                reasons.extend(why());
             }
         }
         let ports = found.described.ports.iter().enumerate();

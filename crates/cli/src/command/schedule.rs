@@ -43,7 +43,7 @@ pub(crate) struct Schedule {
     /// Keep offsets that time-aware streams state, and their windows
     #[arg(long)]
     pub(super) keep: bool,
-    /// Change the lists in a run, for streams without an offset: set them at this instant, with its unit
+    /// Change the lists in a run, for streams without an offset and those that ended: set them at this instant, with its unit
     #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "keep")]
     pub(super) at: Option<Duration>,
     /// Greatest difference of two clocks for which windows of gates leave time, with its unit

@@ -62,10 +62,16 @@ pub(super) fn show_change(arguments: &Schedule, at: Duration, options: &GateOpti
         let ports: Vec<String> = change.lists.iter().map(|(port, _)| found.gates.port_name(*port)).collect();
         let name = |stream: StreamIndex| found.gates.network.streams[stream.index()].name.clone();
         let streams: Vec<String> = change.streams.iter().map(|(stream, _)| name(*stream)).collect();
-        let mut text = table(&found.gates);
-        let _ = writeln!(text, "\n{}: new lists are set at {}", change.at, ports.join(", "));
+        let ended: Vec<String> = found.ended.iter().map(|stream| name(*stream)).collect();
+        let mut text = table(&found.gates) + "\n";
+        if !ended.is_empty() {
+            let _ = writeln!(text, "windows are given back: {}", ended.join(", "));
+        }
+        let _ = writeln!(text, "{}: new lists are set at {}", change.at, ports.join(", "));
         let _ = writeln!(text, "{}: they begin", found.begin);
-        let _ = writeln!(text, "{}: talkers start: {}", change.start, streams.join(", "));
+        if !streams.is_empty() {
+            let _ = writeln!(text, "{}: talkers start: {}", change.start, streams.join(", "));
+        }
         text.push_str(if holds {
             "proven: no stream is lost or late before, during and after the change\n"
         } else {

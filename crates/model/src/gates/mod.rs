@@ -20,7 +20,7 @@ use tautwire_units::{BitRate, Bytes, Duration, Instant};
 use crate::blocks::Block;
 use crate::frame::frame_length;
 use crate::network::{
-    Network, PortIndex, StreamIndex, TimelineAction, TimelineEvent, Traffic, TransmissionSelection,
+    Network, NodeIndex, PortIndex, StreamIndex, TimelineAction, TimelineEvent, Traffic, TransmissionSelection,
 };
 
 /// What the description's stages know of it.
@@ -162,6 +162,14 @@ impl Network {
     pub fn stated_gates(&self, port: PortIndex) -> PortGates {
         let port = &self.ports[port.index()];
         port.gates.as_deref().or(port.gates_off.as_deref()).cloned().unwrap_or_default()
+    }
+
+    /// What the clock of a node reads when a run begins; the least of all nodes, if below zero, counts as zero.
+    #[must_use]
+    pub fn first_reading(&self, node: NodeIndex) -> Duration {
+        let least = self.nodes.iter().map(|node| node.clock.offset.as_ps()).min().unwrap_or(0).min(0);
+        let reading = self.nodes[node.index()].clock.offset.as_ps() - least;
+        Duration::from_ps(u64::try_from(reading).expect("the least is taken off"))
     }
 
     /// The network with other gates, and other offsets of periodic traffic.

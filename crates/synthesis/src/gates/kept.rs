@@ -7,7 +7,6 @@ use tautwire_model::network::{Stream, Traffic};
 use tautwire_units::{Duration, Instant};
 
 use super::Gated;
-use super::lists::reading;
 use crate::check::check;
 use crate::schedule::{Kept, Schedule};
 
@@ -60,7 +59,12 @@ fn instants(network: &Network, described: &Gated, flow: usize) -> Result<Vec<Dur
         let at = match (network.gates(described.ports[hop.link]), &described.gates[hop.link]) {
             (Some(gates), Some(_)) => {
                 let node = network.ports[described.ports[hop.link].index()].node;
-                first_open((gates, reading(network, node)), stream.hops[number].class.index(), ready, open)
+                first_open(
+                    (gates, network.first_reading(node)),
+                    stream.hops[number].class.index(),
+                    ready,
+                    open,
+                )
             }
             (_, Some(_)) => None,
             (_, None) => Some(ready),

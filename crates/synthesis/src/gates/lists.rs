@@ -7,7 +7,7 @@
 use tautwire_core::gates::GuardPolicy;
 use tautwire_model::Network;
 use tautwire_model::gates::{CycleTime, Entry, GateParameters, Operation, PortGates};
-use tautwire_model::network::{NodeIndex, PortIndex, frame_length};
+use tautwire_model::network::{PortIndex, frame_length};
 use tautwire_units::{Bytes, Duration, Instant};
 
 use super::Gated;
@@ -106,7 +106,7 @@ impl PortList<'_> {
         let node = self.network.ports[self.described.ports[self.link].index()].node;
         let parameters = GateParameters {
             control_list: control_list.collect(),
-            base_time: Instant::ZERO + reading(self.network, node),
+            base_time: Instant::ZERO + self.network.first_reading(node),
             cycle_time: CycleTime::new(cycle, 1).expect("a period is above zero"),
             cycle_time_extension: Duration::ZERO,
         };
@@ -225,11 +225,4 @@ fn join(windows: &mut Vec<Window>, cycle: u64) -> bool {
     windows[number].end = end;
     windows.remove(next);
     true
-}
-
-/// The reading of a node's clock when a run begins.
-pub(super) fn reading(network: &Network, node: NodeIndex) -> Duration {
-    let least = network.nodes.iter().map(|node| node.clock.offset.as_ps()).min().unwrap_or(0).min(0);
-    let reading = network.nodes[node.index()].clock.offset.as_ps() - least;
-    Duration::from_ps(u64::try_from(reading).expect("the least is taken off"))
 }

@@ -99,3 +99,56 @@ run: {{duration: 12 ms}}
         assert!(seen.streams[0].hops[2].max > Duration::from_ms(1), "{first}: {:?}", seen.streams[0].hops[2]);
     }
 }
+
+/// When the lists of all ports last began, nanoseconds, and that no frame is late or lost.
+fn last_lists(found: &ScheduledChange) -> Vec<u64> {
+    let network = network(&found.text);
+    let seen = simulate_with(&network, &mut Options::default(), &mut Starts(u32::MAX, Vec::new()));
+    let all = bounds_in_run(&network, &seen);
+    assert_eq!(verify(&network, &all, &seen).contradictions, []);
+    assert!(seen.streams[0].dropped.iter().all(|(_, count)| *count == 0));
+    let gates = seen.mechanisms.of::<GatesObservation>().expect("gates");
+    gates.ports.iter().map(|port| port.config_change_time.expect("a list runs").as_ps() / 1_000).collect()
+}
+
+/// The gripper is added at 10 ms, its lists begin at 12 ms, and it ends at 20 ms. A second change, at 21 ms, gives its windows back at 23 ms, two
+/// periods of 1 ms behind the one before: both lists then have the order alone, every 500 us. Or a gripper with another name has its place.
+#[test]
+fn a_stream_that_ends_gives_its_windows_back() {
+    let text = std::fs::read_to_string("../../scenarios/schedule-to-be-changed.yaml").expect("a scenario");
+    let find = |text: &str, at: u64| {
+        let found = ScheduledChange::find("case", text, &GateOptions::default(), Duration::from_ms(at));
+        found.expect("time-aware streams")
+    };
+    let added = find(&text, 10).expect("a change");
+    let ended = added.text.replacen("events:\n", "events:\n  - {at: 20 ms, stop-stream: grip}\n", 1);
+
+    // It has not begun, or has not ended.
+    let begins = "the list that s1:s2 gets at 10 ms begins at 12 ms: the next change must be set behind that";
+    let nothing = "each time-aware stream states an offset";
+    for (at, reason) in [(9, begins), (11, begins), (12, nothing), (19, nothing)] {
+        let reasons = find(&ended, at).expect_err("no change");
+        assert!(reasons[0].starts_with(reason), "{at} ms: {reasons:?}");
+    }
+
+    let given_back = find(&ended, 21).expect("a change");
+    assert!(given_back.holds(), "{:?}", given_back.gates.unproven);
+    let names = |found: &ScheduledChange| -> Vec<String> {
+        found.ended.iter().map(|stream| found.gates.network.streams[stream.index()].name.clone()).collect()
+    };
+    assert_eq!((given_back.begin, names(&given_back)), (Duration::from_ms(23), vec!["grip".to_owned()]));
+    assert!(given_back.change.streams.is_empty());
+    for (_, list) in &given_back.change.lists {
+        // A window in 500 us, and the time before and behind it.
+        assert_eq!((list.cycle_time.floor(), list.control_list.len()), (Duration::from_us(500), 3));
+    }
+    assert_eq!(last_lists(&given_back), [23_000_000; 2]);
+
+    let grip = text.split("  - name: grip\n").nth(1).and_then(|rest| rest.split("  - name: video\n").next());
+    let grip = grip.expect("a stream of the scenario");
+    let again = ended.replacen("streams:\n", &format!("streams:\n  - name: again\n{grip}"), 1);
+    let replaced = find(&again, 21).expect("a change");
+    assert!(replaced.holds(), "{:?}", replaced.gates.unproven);
+    assert_eq!((replaced.begin, replaced.change.start), (Duration::from_ms(23), Duration::from_ms(24)));
+    assert_eq!(names(&replaced), ["grip"]);
+}

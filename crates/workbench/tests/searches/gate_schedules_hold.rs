@@ -153,6 +153,55 @@ fn streams_are_added_in_a_run() {
     assert!(seeds.len() == 1 || safe * 10 > seeds.len(), "{safe} safe, {refused} refused");
 }
 
+/// Behind a first change a stream ends, and a second change gives its windows back, often with another stream in its place.
+fn changed_twice(seed: u64) -> Option<ScheduledChange> {
+    let at = Duration::from_us(20_000 + 37 * seed);
+    let first = ScheduledChange::find("added", &to_be_added(seed)?, &GateOptions::default(), at)?.ok()?;
+    if !first.holds() {
+        return None;
+    }
+    let network = &first.gates.network;
+    let added = first.change.streams.first()?.0.index();
+    let runs = |number: &usize| network.streams[*number].time_aware.is_some() && *number != added;
+    let ends = if seed.is_multiple_of(3) { added } else { (0..network.streams.len()).find(runs)? };
+    let name = &network.streams[ends].name;
+    let stop = Duration::from_us(58_000 - 7 * seed);
+    let mut text =
+        first.text.replacen("events:\n", &format!("events:\n  - {{at: {stop}, stop-stream: {name}}}\n"), 1);
+    if !seed.is_multiple_of(4) {
+        let line = to_be_added(seed)?;
+        let line = line.lines().find(|line| line.starts_with(&format!("  - {{name: {name},")))?;
+        let (before, after) = line.split_once(", offset: ").unwrap_or((line, "}"));
+        let after = after.trim_start_matches(|one: char| one != ',' && one != '}');
+        let again = format!("{before}{after}").replacen(name, "again", 1);
+        text = text.replacen("streams:\n", &format!("streams:\n{again}\n"), 1);
+    }
+    ScheduledChange::find("ended", &text, &GateOptions::default(), Duration::from_us(60_000))?.ok()
+}
+
+/// Nothing that runs is lost or late over both changes, and bounds hold over all of it.
+#[test]
+fn streams_come_and_go_in_a_run() {
+    let (seeds, mut safe, mut refused, mut replaced) = (seeds(24), 0, 0, 0);
+    for seed in &seeds {
+        let Some(found) = changed_twice(*seed) else { continue };
+        assert_eq!(found.ended.len(), 1, "TAUTWIRE_SEED={seed}");
+        let network = described(&found.text);
+        let wrong = if found.holds() {
+            safe += 1;
+            replaced += usize::from(!found.change.streams.is_empty());
+            faults(&network)
+        } else {
+            refused += 1;
+            beyond_bounds(&network, &bounds(&network), &run(&network))
+        };
+        let few = &wrong[..wrong.len().min(5)];
+        assert!(wrong.is_empty(), "TAUTWIRE_SEED={seed}: {few:#?}\n{}", found.text);
+    }
+    println!("{safe} safe, in {replaced} of them a stream is added, {refused} refused");
+    assert!(seeds.len() == 1 || safe * 20 > seeds.len() && replaced > 0, "{safe} {replaced} {refused}");
+}
+
 /// Where lists begin a little later than they are planned to, frames of streams that run are late: the search sees it.
 #[test]
 fn a_change_out_of_place_is_found() {

@@ -55,8 +55,10 @@ impl Course {
             span = Some(span.map_or((first, last), |(from, to)| (from.min(first), to.max(last))));
         }
         let (first, last) = span?;
-        // Streams for which lists change start behind that, and are looked at from there on.
+        // Streams for which lists change start behind that, and are looked at from there on. What ends is there before.
         let last = releases.streams.iter().flatten().map(|one| one.offset).fold(last, u64::max);
+        let ends = || releases.streams.iter().flatten().filter_map(|one| one.end);
+        let (first, last) = (ends().fold(first, u64::min), ends().fold(last, u64::max));
         let known = |entry: &u32| {
             let stream = analysis.plan.entries[*entry as usize].stream;
             releases.streams[stream as usize].is_ok()
@@ -82,9 +84,9 @@ impl Course {
     }
 
     /// Of frames of all periods, those of one that is as all before it.
-    pub(super) fn first<T>(self, frames: &[T]) -> &[T] {
-        let each = self.each(frames.len());
-        if self.count == 1 { frames } else { &frames[each..2 * each] }
+    pub(super) fn first(self, count: usize) -> Range<usize> {
+        let each = self.each(count);
+        if self.count == 1 { 0..count } else { each..2 * each }
     }
 
     /// When that one begins.
@@ -102,8 +104,8 @@ impl Course {
         frames / usize::try_from(self.count).expect("less than the frames")
     }
 
-    /// Whether frames come and go alike before all changes, and behind them. So many of the first ones never come.
-    pub(super) fn is_steady(self, frames: &[Frame], absent: usize) -> bool {
+    /// Whether frames come and go alike before all changes, and behind them. Those come that are `present`.
+    pub(super) fn is_steady(self, frames: &[Frame], present: Range<usize>) -> bool {
         if frames.is_empty() || self.count == 1 {
             return true;
         }
@@ -117,7 +119,10 @@ impl Course {
             frame.next.latest == UNKNOWN || frame.next.latest - frame.released.earliest <= self.period
         };
         [1, 2, count - 4, count - 3].into_iter().all(alike)
-            && frames[self.of_run(frames.len())].iter().skip(absent.saturating_sub(each)).all(ends)
+            && self
+                .of_run(frames.len())
+                .filter(|number| present.contains(number))
+                .all(|number| ends(&frames[number]))
     }
 
     /// The frame of the next period, if that is alike.

@@ -112,16 +112,18 @@ pub(super) fn notes(analysis: &Analysis<'_>, stream: u32) -> Vec<String> {
 impl<'a, 'network> Instants<'a, 'network> {
     fn of(analysis: &'a Analysis<'network>) -> Self {
         let releases = Releases::of(&analysis.plan);
-        if let Some(course) = Course::over_changes(analysis, &releases) {
-            let over = Self::by(analysis, Releases { course, ..releases.clone() });
+        // Streams that end long before the changes may make it too long: without their ends it may be short enough.
+        let has_ends = releases.streams.iter().flatten().any(|one| one.end.is_some());
+        let ways = [Some(releases.clone()), has_ends.then(|| releases.endless())];
+        let over = ways.into_iter().flatten().find_map(|releases| {
+            let course = Course::over_changes(analysis, &releases)?;
+            let over = Self::by(analysis, Releases { course, ..releases });
             let is_steady = |(number, frames): (usize, &Vec<Frame>)| {
-                course.is_steady(frames, over.absent(crate::plan::index(number)))
+                course.is_steady(frames, over.present(crate::plan::index(number)))
             };
-            if over.frames.iter().enumerate().all(is_steady) {
-                return over;
-            }
-        }
-        Self::by(analysis, releases)
+            over.frames.iter().enumerate().all(is_steady).then_some(over)
+        });
+        over.unwrap_or_else(|| Self::by(analysis, releases))
     }
 
     fn by(analysis: &'a Analysis<'network>, releases: Releases) -> Self {
@@ -140,9 +142,11 @@ impl<'a, 'network> Instants<'a, 'network> {
         instants
     }
 
-    /// How many of the first frames of an entry never come, for its stream starts behind them.
-    fn absent(&self, entry: u32) -> usize {
-        self.releases.absent(self.analysis.plan.entries[entry as usize].stream)
+    /// Those of the frames of an entry that come: its stream may start behind the first ones, and end before the last ones.
+    fn present(&self, entry: u32) -> Range<usize> {
+        let present = self.releases.present(self.analysis.plan.entries[entry as usize].stream);
+        let count = self.frames[entry as usize].len();
+        present.start.min(count)..present.end.min(count)
     }
 
     /// All frames at a port.
@@ -237,22 +241,24 @@ impl<'a, 'network> Instants<'a, 'network> {
             let (entry, frames) = (&plan.entries[*number as usize], &self.frames[*number as usize]);
             let is_late = |frame: &Frame| frame.queued.latest == UNKNOWN;
             let is_early = |frame: &Frame| frame.queued.earliest < line.settled + course.first_begin();
-            let absent = self.absent(*number);
-            let (of_first, before) = (course.first(frames), course.of_run(frames.len()).start);
+            let present = self.present(*number);
+            // Of the period that is as all before it.
+            let of_first = course.first(frames.len());
+            let of_first = of_first.start.max(present.start)..of_first.end.min(present.end);
             let is_known = is_plain
                 && entry.cut.is_none()
                 && entry.scheduler == NONE
-                && !frames[absent..].iter().any(is_late)
-                && !of_first.iter().skip(absent.saturating_sub(before)).any(is_early);
+                && !frames[present.clone()].iter().any(is_late)
+                && !frames.get(of_first).is_some_and(|frames| frames.iter().any(is_early));
             Member {
                 entry: *number,
-                frames: frames[absent..].to_vec(),
+                frames: frames[present].to_vec(),
                 is_known,
                 wire_min: entry.wire_min(),
                 wire_max: entry.wire_max(),
             }
         };
-        let has_any = |entry: &&u32| self.frames[**entry as usize].len() > self.absent(**entry);
+        let has_any = |entry: &&u32| !self.present(**entry).is_empty();
         entries.iter().filter(has_any).map(member).collect()
     }
 
@@ -260,8 +266,8 @@ impl<'a, 'network> Instants<'a, 'network> {
     fn take(&mut self, member: &Member) {
         let entry = &self.analysis.plan.entries[member.entry as usize];
         let (least, most) = sending(entry);
-        let absent = self.absent(member.entry);
-        for (known, found) in self.frames[member.entry as usize][absent..].iter_mut().zip(&member.frames) {
+        let present = self.present(member.entry);
+        for (known, found) in self.frames[member.entry as usize][present].iter_mut().zip(&member.frames) {
             known.start = found.start;
             if member.is_known {
                 known.next = known.next.and(found.start.later(least, Some(most)));
@@ -277,7 +283,7 @@ impl<'a, 'network> Instants<'a, 'network> {
         #[cfg(feature = "planted-faults")]
         let of_run = match self.analysis.plan.fault {
             Some(crate::PlantedFault::FramesAtChangeForgotten) => {
-                of_run.start..of_run.start + self.releases.course.first(all).len()
+                of_run.start..of_run.start + self.releases.course.first(all.len()).len()
             }
             _ => of_run,
         };
@@ -321,7 +327,8 @@ impl<'a, 'network> Instants<'a, 'network> {
     /// The frames of an entry that come in a run.
     fn of_run(&self, number: u32) -> Range<usize> {
         let all = self.releases.course.of_run(self.frames[number as usize].len());
-        self.absent(number).clamp(all.start, all.end)..all.end
+        let present = self.present(number);
+        present.start.clamp(all.start, all.end)..present.end.clamp(all.start, all.end)
     }
 
     /// Most of an entry's frames that have come to their queue and not started.

@@ -3,9 +3,12 @@
 //! Such a stream is periodic with a stated offset, its talker's clock is true (no drift, no tolerance, readings of
 //! picoseconds), and nothing changes it. Events may start it, if all its starts are whole intervals apart, and stop it:
 //! it is taken to come all the time, since the earliest instants of others rest on no frame of it, and the latest count
-//! all. Where lists change and each frame has its place in true time, none of a stream that an event starts comes before that. All of them together repeat with the least common multiple of their intervals and of the cycles of the gates on
-//! their paths. A stream that would make this period hold too many frames is left to its curve. Not here: the further
-//! path of the frames.
+//! all. Where lists change and each frame has its place in true time, none of a stream that an event starts comes before
+//! that, and none is created behind the event that stops it for good. All of them together repeat with the least common multiple of
+//! their intervals and of the cycles of the gates on their paths. A stream that would make this period hold too many
+//! frames is left to its curve. Not here: the further path of the frames.
+
+use std::ops::Range;
 
 use tautwire_model::Network;
 use tautwire_model::gates::GateClock;
@@ -41,6 +44,8 @@ pub(super) struct Release {
     pub(super) interval: u64,
     burst: u64,
     jitter: u64,
+    /// When it is stopped for good, if it is.
+    pub(super) end: Option<u64>,
 }
 
 /// The reason why that is not known.
@@ -105,15 +110,29 @@ impl Releases {
         self.streams.iter().flatten().map(|one| one.count(time)).sum::<u64>() <= FRAMES_MAX
     }
 
-    /// How many of the frames of a stream in the time that is looked at are before the event that first starts it.
-    pub(super) fn absent(&self, stream: u32) -> usize {
-        let Ok(release) = self.streams[stream as usize] else { return 0 };
-        if self.course.count == 1 || release.start == 0 {
-            return 0;
+    /// The same streams, taken to come for ever once they have started.
+    pub(super) fn endless(&self) -> Self {
+        let streams = self.streams.iter().map(|one| one.map(|one| Release { end: None, ..one }));
+        Self { streams: streams.collect(), ..*self }
+    }
+
+    /// Those of the frames of a stream in the time that is looked at that come: not before the event that first starts it, and not behind
+    /// the one that stops it for good.
+    pub(super) fn present(&self, stream: u32) -> Range<usize> {
+        let all = 0..usize::MAX;
+        let Ok(release) = self.streams[stream as usize] else { return all };
+        if self.course.count == 1 || (release.start, release.end) == (0, None) {
+            return all;
         }
+        let frames = self.frames(stream);
         let begin = self.course.begin();
-        let is_before = |frame: &Span| begin + i128::from(frame.earliest) < i128::from(release.offset);
-        self.frames(stream).partition_point(is_before)
+        let place = |frame: &Span| begin + i128::from(frame.earliest);
+        let first = match release.start {
+            0 => 0,
+            _ => frames.partition_point(|frame| place(frame) < i128::from(release.offset)),
+        };
+        let is_created = |frame: &Span| release.end.is_none_or(|end| place(frame) <= i128::from(end));
+        first..frames.partition_point(is_created).max(first)
     }
 
     /// When the frames of a stream in the time that is looked at come; none if it is not known.
@@ -182,8 +201,25 @@ fn release(plan: &Plan<'_>, number: StreamIndex, stream: &Stream) -> Result<Rele
         return Err(Unknown::Host);
     }
     let offset = start.saturating_add(offset);
+    let end = end(network, number);
+    #[cfg(feature = "planted-faults")]
+    let end = match plan.fault {
+        Some(crate::PlantedFault::EndOfStreamTooEarly) => end.map(|end| end.saturating_sub(interval * 4)),
+        _ => end,
+    };
+    let end = end.map(Duration::as_ps);
     let (start, interval, offset, jitter) = (start.as_ps(), interval.as_ps(), offset.as_ps(), jitter.as_ps());
-    Ok(Release { start, offset, interval, burst: u64::from(burst), jitter })
+    Ok(Release { start, offset, interval, burst: u64::from(burst), jitter, end })
+}
+
+/// When a stream is stopped for good.
+fn end(network: &Network, stream: StreamIndex) -> Option<Duration> {
+    let mut of_stream = network.events.iter().filter_map(|event| match event.action {
+        TimelineAction::StartStream(of) if of == stream => Some((event.at, false)),
+        TimelineAction::StopStream(of) if of == stream => Some((event.at, true)),
+        _ => None,
+    });
+    of_stream.next_back().filter(|(_, is_stop)| *is_stop).map(|(at, _)| at)
 }
 
 /// Whether mechanisms decide which streams run, hold their frames, or change their classes in a cycle.
