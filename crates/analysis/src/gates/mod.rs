@@ -37,7 +37,7 @@ use crate::port_plan::{PortPlan, Selection};
 use crate::preemption::precedence;
 use crate::preemption::reasons::BEHIND_GATES;
 use crate::service::{ByInstants, Carried, Served, Service, ServiceKind, Words};
-use crate::windows::{ClassWindows, Windows};
+use crate::windows::{ClassWindows, CreditWindows, Windows};
 
 /// Octets of MAC client data that a class of a port with gates takes.
 pub(crate) const MAX_SDU: LimitKind =
@@ -114,7 +114,7 @@ fn windows(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates)
         }
         // Where open intervals are not known, they limit nothing that is behind the port either.
         if !is_known || is_lost {
-            windows.sent = None;
+            (windows.sent, windows.credit) = (None, CreditWindows::unknown());
         }
         windows.on_clock(deviation)
     };
