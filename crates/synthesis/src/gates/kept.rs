@@ -66,8 +66,8 @@ fn instants(network: &Network, described: &Gated, flow: usize) -> Result<Vec<Dur
                     open,
                 )
             }
-            (_, Some(_)) => None,
-            (_, None) => Some(ready),
+            // A port without gates is always open, whether it is to get some or not.
+            _ => Some(ready),
         };
         let at = at.filter(|at| hop.previous.is_some() || *at == ready).ok_or(hop.link)?;
         found.push(at);

@@ -6,7 +6,7 @@
 use tautwire_sim::{GatesObservation, Recorder, Transmission};
 use tautwire_workbench::network::TimelineAction;
 use tautwire_workbench::{
-    Duration, GateOptions, Options, ScheduledChange, bounds_in_run, simulate_with, verify,
+    Duration, GateOptions, Options, ScheduledChange, ScheduledGates, bounds_in_run, simulate_with, verify,
 };
 
 use super::{answer, network};
@@ -151,4 +151,26 @@ fn a_stream_that_ends_gives_its_windows_back() {
     assert!(replaced.holds(), "{:?}", replaced.gates.unproven);
     assert_eq!((replaced.begin, replaced.change.start), (Duration::from_ms(23), Duration::from_ms(24)));
     assert_eq!(names(&replaced), ["grip"]);
+}
+
+/// A stream that stays, of a talker whose port has no gates yet: it is open all the time, so the stream has its place there. With gates in
+/// the other places, a second stream of the talker is added behind it, and the port gets its first list.
+#[test]
+fn a_stream_that_stays_holds_at_ports_that_get_their_first_gates() {
+    let text = "network-control: none
+vlans: {1: {tagged: all}}
+defaults: {rate: 100 Mbit/s, traffic-class-table: identity}
+nodes: {a: {type: end-station}, s: {type: bridge}, b: {type: end-station}}
+links:
+  - {between: [a, s]}
+  - {between: [s, b]}
+streams:
+  - {name: stays, talker: a, listeners: b, priority: 6, payload: 300 B, deadline: 200 us, traffic: {type: periodic, offset: 0 s, interval: 800 us}, time-aware: {}}
+  - {name: new, talker: a, listeners: b, priority: 7, payload: 46 B, deadline: 200 us, traffic: {type: periodic, interval: 800 us, burst: 2}, time-aware: {}}
+";
+    let options = GateOptions { keep: true, ..GateOptions::default() };
+    let found = ScheduledGates::find(&network(text), &options).expect("time-aware streams");
+    let found = found.unwrap_or_else(|reasons| panic!("{reasons:?}"));
+    assert!(found.holds(), "{:?}", found.unproven);
+    assert_eq!(found.streams[0].offset, Some(Duration::ZERO));
 }
