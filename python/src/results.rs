@@ -173,6 +173,7 @@ fn accuracy(method: &str) -> PyResult<Accuracy> {
 /// A run, and its bounds if their method is given; with so many runs of an adversary for each listener, if there is a number.
 #[pyfunction]
 #[pyo3(signature = (network, *, seed=None, duration=None, frames=None, bounds=None, adversary=None, processors=1))]
+#[expect(clippy::too_many_arguments, reason = "one for each keyword of Python")]
 pub(crate) fn simulate(
     py: Python<'_>,
     network: &CoreNetwork,
