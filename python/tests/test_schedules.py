@@ -18,6 +18,7 @@ def test_a_stream_is_added_in_a_run() -> None:
         "start_ps": 13_000_000_000,
         "ports": ["s1:s2", "s2:motor"],
         "streams": ["grip"],
+        "ended": [],
         "safe": True,
     }
     assert schedule["unproven"] == []
