@@ -380,7 +380,9 @@ impl<'a, 'network> Instants<'a, 'network> {
         let Some(line) = self.lines[entry.port as usize].as_ref().filter(|_| worst.start.latest != UNKNOWN)
         else {
             let (network, at) = (plan.network, PortIndex(entry.port));
-            let why = if network.preemptable(at) != 0 {
+            let why = if self.lines[entry.port as usize].is_some() {
+                "no latest start of its frames is found"
+            } else if network.preemptable(at) != 0 {
                 "frames may be cut there"
             } else if network.gates(at).is_some() {
                 "its gates do not stand at known instants, or another time than true time goes there"
