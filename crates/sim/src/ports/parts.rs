@@ -106,7 +106,7 @@ pub(crate) fn run_in_parts(
             });
         }
         let mut joined = parts.iter().zip(joints);
-        let first = joined.next().expect("a network with ports has a part");
+        let first = joined.next().expect("there is a part at least");
         let rest: Vec<_> = joined
             .map(|(part, joint)| {
                 scope.spawn(move || {
@@ -164,6 +164,10 @@ fn cut(network: &Network, order: &[u32], processors: usize) -> Vec<Part> {
         }
     }
     parts.retain(|part| !part.ports.is_empty() || !part.hosts.is_empty());
+    if parts.is_empty() {
+        // Bridges without cables.
+        parts.push(Part::default());
+    }
     for number in 0..parts.len() {
         parts[number].later = parts[number + 1..].iter().flat_map(|part| &part.ports).copied().collect();
     }

@@ -62,3 +62,15 @@ fn another_seed_is_another_run() {
     let other = run_with(&network, &mut Options { seed: Some(99), ..Options::default() }, &mut NoRecorder);
     assert_ne!(other.trace_hash, observe(&network, Driver::Eliding).trace_hash);
 }
+
+/// Bridges without cables, as they are read from instance data, and a bridge with one station: there is less to cut than processors.
+#[test]
+fn more_processors_than_ports_change_nothing() {
+    let bridges = "name: bridges\nnodes: {a: {type: bridge}, b: {type: bridge}}\nrun: {duration: 1 ms}\n";
+    let station = "name: station\nnodes: {a: {type: end-station}, b: {type: bridge}}\nlinks: [{between: [a, b], rate: 1 Gbit/s}]\nrun: {duration: 1 ms}\n";
+    for text in [bridges, station] {
+        let network = network("few", text);
+        let on = |processors| tautwire_sim::run(&network, &mut Options { processors, ..Options::default() });
+        assert_eq!(on(8), on(1), "{text}");
+    }
+}
