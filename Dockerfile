@@ -5,6 +5,7 @@ RUN apt-get update -qq && apt-get install -qq -y --no-install-recommends python3
 RUN pip install --no-cache-dir --break-system-packages maturin==1.16.0
 WORKDIR /source
 COPY . .
+RUN python3 tools/licences.py --texts tautwire-python > python/LICENSE-THIRD-PARTY
 RUN maturin build --release --locked --manifest-path python/Cargo.toml --out /dist
 
 FROM python:3.13-slim-bookworm

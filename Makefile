@@ -15,6 +15,8 @@
 #   make papers PAPER=id    re-run a published evaluation (FULL=1: the published number of samples)
 #   make lint               formatting, clippy, licences, ruff, mypy
 #   make wheel              the wheel and the source distribution of the Python package, to dist, tried in a clean environment
+#   make deb                the Debian package of the command, to dist, tried from where it is unpacked
+#   make crates             the crates as they would be published, without publishing them
 #   make docs               the Rust documentation, warnings denied
 #   make web                rebuild the report's page, which is committed
 #   make clean              remove builds, virtual environment and results
@@ -22,7 +24,7 @@
 SHELL := /bin/sh
 .SHELLFLAGS := -eu -c
 .DEFAULT_GOAL := demo
-.PHONY: demo demo-live test test-rust test-python test-slow hdl-test hdl-test-slow hdl-synth hdl-place hdl-prove bench bench-own bench-peers papers study lint wheel docs web clean develop
+.PHONY: demo demo-live test test-rust test-python test-slow hdl-test hdl-test-slow hdl-synth hdl-place hdl-prove bench bench-own bench-peers papers study lint wheel deb crates docs web clean develop
 
 CACHE := $(or $(TAUTWIRE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tautwire)
 ENV := . '$(CACHE)/env';
@@ -65,7 +67,7 @@ develop:
 # How many times the cases of every search: with 25 two daemons of admission are killed 200 times each.
 TIMES ?= 25
 
-test-slow: test
+test-slow: test deb
 	@tools/setup peers
 	@$(ENV) TAUTWIRE_TIMES=$(TIMES) cargo test --release --locked --workspace
 
@@ -129,6 +131,14 @@ lint:
 wheel:
 	@tools/setup python
 	@$(ENV) tools/wheel
+
+deb:
+	@tools/setup python deb
+	@$(ENV) PATH='$(CACHE)/tools/bin':"$$PATH" tools/deb
+
+crates:
+	@tools/setup rust
+	@$(ENV) cargo publish --workspace --exclude tautwire-python --exclude tautwire-benches --dry-run --locked
 
 docs:
 	@tools/setup rust

@@ -21,6 +21,7 @@ mod export;
 mod import;
 #[cfg(target_os = "linux")]
 mod live;
+mod man;
 #[cfg(target_os = "linux")]
 mod master;
 mod new;
@@ -120,6 +121,9 @@ pub(crate) enum Command {
     /// Print the completions for a shell
     #[command(after_help = completions::HELP)]
     Completions(completions::Completions),
+    /// Write the manual pages
+    #[command(after_help = man::HELP)]
+    Man(man::ManualPages),
 }
 
 /// Runs a subcommand.
@@ -150,6 +154,7 @@ pub(crate) fn run(command: &Command) -> Exit {
         Command::Study(arguments) => study::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
+        Command::Man(arguments) => man::run(arguments),
     };
     ended.unwrap_or_else(|exit| exit)
 }

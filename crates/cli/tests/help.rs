@@ -4,6 +4,8 @@
 
 mod common;
 
+use std::fs;
+
 use common::{folder, tautwire};
 
 #[test]
@@ -28,6 +30,7 @@ fn every_help_is_as_agreed() {
         "study",
         "schema",
         "completions",
+        "man",
     ] {
         let ended = tautwire(&folder, &[command, "--help"]);
         assert_eq!(ended.code, 0, "{command}");
@@ -62,6 +65,30 @@ fn completions_know_the_subcommands() {
             assert!(ended.stdout.contains(word), "{shell}: {word}");
         }
     }
+}
+
+/// A page for the command and for each of its subcommands, which name themselves, their options and their examples.
+#[test]
+fn manual_pages_are_those_of_the_help() {
+    let folder = folder("man");
+    let ended = tautwire(&folder, &["man", "man1"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let page = |name: &str| fs::read_to_string(folder.join("man1").join(format!("{name}.1"))).unwrap();
+    let of_command = page("tautwire");
+    let listed = of_command.lines().filter_map(|line| line.strip_prefix("tautwire\\-")?.strip_suffix("(1)"));
+    let listed: Vec<_> = listed.collect();
+    assert!(listed.len() > 15, "{listed:?}");
+    assert_eq!(ended.stdout, format!("man1: {} pages\n", fs::read_dir(folder.join("man1")).unwrap().count()));
+    for name in listed {
+        let text = page(&format!("tautwire-{name}"));
+        let title = format!(".TH tautwire-{name} 1  \"Tautwire {}\" Tautwire\n", env!("CARGO_PKG_VERSION"));
+        assert!(text.contains(&title), "{text}");
+        assert!(text.contains("Examples:") && text.contains("Exit codes:"), "{text}");
+    }
+    assert!(page("tautwire-bounds").contains("explain"));
+    let ended = tautwire(&folder, &["man", "man1/tautwire.1"]);
+    assert_eq!(ended.code, 3, "{}", ended.stderr);
+    assert!(ended.stderr.contains("cannot write man1/tautwire.1"), "{}", ended.stderr);
 }
 
 #[test]

@@ -209,11 +209,16 @@ fn the_command_and_the_python_module_share_what_is_built() {
 
 /// Names in the section `[dependencies]` of a manifest.
 fn dependencies(manifest: &str) -> Vec<String> {
+    names_in(manifest, "[dependencies]")
+}
+
+/// Names in a section of a manifest.
+fn names_in(manifest: &str, section: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut inside = false;
     for line in manifest.lines().map(str::trim) {
         if line.starts_with('[') {
-            inside = line == "[dependencies]";
+            inside = line == section;
         } else if inside && !line.is_empty() && !line.starts_with('#') {
             let end =
                 line.find(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_').unwrap_or(line.len());
@@ -476,6 +481,67 @@ fn manifests_take_what_the_workspace_fixes() {
         if !text.contains("[lints]\nworkspace = true") {
             faults.push(format!("{member}/Cargo.toml: does not take the workspace's lints"));
         }
+    }
+    assert_none(&faults);
+}
+
+/// Whether a crate of ours uses another one, also by others.
+fn reaches(from: &str, to: &str) -> bool {
+    from == to
+        || dependencies(&manifest(from))
+            .iter()
+            .any(|used| folder_of(used).is_some_and(|used| reaches(&used, to)))
+}
+
+/// The folder of a crate of ours by the name of its package.
+fn folder_of(package: &str) -> Option<String> {
+    let name = package.strip_prefix("tautwire-")?;
+    let places = ["crates", "mechanisms"].map(|place| format!("{place}/{name}"));
+    places.into_iter().find(|place| root().join(place).join("Cargo.toml").exists())
+}
+
+/// What `cargo publish` asks of a crate, without building it; `make crates` does the rest.
+#[test]
+fn crates_can_be_published() {
+    let of =
+        |place: &str| folders(place).into_iter().map(|name| format!("{place}/{name}")).collect::<Vec<_>>();
+    let mut faults = Vec::new();
+    for line in fs::read_to_string(root().join("Cargo.toml")).unwrap().lines() {
+        if line.starts_with("tautwire-") && !line.contains(", version = \"") {
+            faults.push(format!("Cargo.toml: {line}: without a version"));
+        }
+    }
+    for member in of("crates").into_iter().chain(of("mechanisms")) {
+        let text = manifest(&member);
+        for line in ["description = \"", "keywords.workspace", "categories.workspace", "exclude.workspace"] {
+            if !text.contains(&format!("\n{line}")) {
+                faults.push(format!("{member}/Cargo.toml: lacks `{line}`"));
+            }
+        }
+        for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+            if fs::read(root().join(&member).join(licence)).ok() != fs::read(root().join(licence)).ok() {
+                faults.push(format!("{member}/{licence}: is not the licence of the project"));
+            }
+        }
+        // The published package names only those by their version, and a circle of such cannot be published.
+        for used in names_in(&text, "[dev-dependencies]") {
+            let names_version = text.contains(&format!("\n{used}.workspace"))
+                || text.contains(&format!("\n{used} = {{ workspace"));
+            let is_circle = folder_of(&used).is_some_and(|used| used != member && reaches(&used, &member));
+            if names_version && is_circle {
+                faults
+                    .push(format!("{member}/Cargo.toml: {used} uses this crate: name it by its path alone"));
+            }
+        }
+    }
+    for (path, text) in files(&[".rs"]) {
+        let Some((_, inside)) = path.split_once("/src/") else { continue };
+        let up = "../".repeat(inside.matches('/').count() + 2);
+        let code = text.lines().take_while(|line| *line != "#[cfg(test)]");
+        let is_outside = |line: &&str| line.contains("include_") && line.contains(&format!("(\"{up}"));
+        faults.extend(
+            code.filter(is_outside).map(|line| format!("{path}: outside of its package: {}", line.trim())),
+        );
     }
     assert_none(&faults);
 }
