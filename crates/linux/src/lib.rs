@@ -1,4 +1,4 @@
-//! Network namespaces, pairs of interfaces, packet sockets, clocks, waiting and priority of Linux.
+//! Network namespaces, pairs of interfaces, devices for programs, packet sockets, clocks, waiting and priority of Linux.
 //!
 //! The only crate with system calls and `unsafe` of its own. It knows octets and nanoseconds, and nothing of networks that are
 //! described. Nothing that it makes has a name in the system: what a process made goes with it, however it ends.
@@ -12,6 +12,7 @@ mod offload;
 mod packet;
 mod priority;
 mod route;
+mod tunnel;
 mod wait;
 
 pub use clock::{Clock, clock_read_cost, monotonic};
@@ -20,6 +21,7 @@ pub use offload::{Properties, Settled, restore_offloads, settle_offloads};
 pub use packet::{FramePort, PacketSocket, Received};
 pub use priority::{Priority, prefer};
 pub use route::{End, add_kernel_bridge, add_pair, set_up};
+pub use tunnel::{Tunnel, TunnelSettings};
 pub use wait::{Waiter, Woken};
 
 /// What a system call gave, or its error.

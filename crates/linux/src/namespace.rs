@@ -4,6 +4,8 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 
 use crate::checked;
 
@@ -28,6 +30,28 @@ impl Namespace {
             }
             Ok(Self { file: File::open("/proc/thread-self/ns/net")? })
         })
+    }
+
+    /// One that others made, by its file.
+    ///
+    /// # Errors
+    /// If there is no such file, or it is none of a network namespace.
+    pub fn open(file: &Path) -> io::Result<Self> {
+        let file = File::open(file)?;
+        // SAFETY: takes an open descriptor and no pointer.
+        match unsafe { libc::ioctl(file.as_raw_fd(), libc::NS_GET_NSTYPE) } {
+            libc::CLONE_NEWNET => Ok(Self { file }),
+            _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no network namespace")),
+        }
+    }
+
+    /// Whether both are one.
+    ///
+    /// # Errors
+    /// If the kernel does not tell.
+    pub fn is(&self, other: &Self) -> io::Result<bool> {
+        let [own, other] = [self.file.metadata()?, other.file.metadata()?];
+        Ok((own.dev(), own.ino()) == (other.dev(), other.ino()))
     }
 
     /// Does something in it: a socket that is opened there belongs to it for good.
@@ -78,5 +102,17 @@ mod tests {
         let [first, second] = [one.inside(link).expect("it exists"), other.inside(link).expect("it exists")];
         let outside = link().expect("this thread has one");
         assert!(first != second && first != outside && second != outside, "{first:?} {second:?} {outside:?}");
+        assert!(one.is(&one).expect("it is open") && !one.is(&other).expect("both are open"));
+    }
+
+    #[test]
+    fn one_of_others_is_opened_by_its_file() {
+        let Ok(one) = Namespace::new() else { return crate::route::skipped() };
+        let file = format!("/proc/self/fd/{}", one.file.as_raw_fd());
+        let same = Namespace::open(Path::new(&file)).expect("it is open");
+        assert!(same.is(&one).expect("both are open"));
+        for none in ["/none/such", "/dev/null", "/proc/self/ns/uts"] {
+            assert!(Namespace::open(Path::new(none)).is_err(), "{none}");
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! Pairs of virtual interfaces (veth), made by messages of rtnetlink: both ends named, addressed, then set up.
+//! Pairs of virtual interfaces (veth), made by messages of rtnetlink: both ends named, addressed, then set up; addresses and routes of
+//! devices for programs.
 //!
 //! They go with the namespace of either end.
 
@@ -7,8 +8,11 @@ use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 
 use crate::checked;
 use crate::namespace::Namespace;
+use crate::tunnel::TunnelSettings;
 
 const NEW_LINK: u16 = 16;
+const NEW_ADDRESS: u16 = 20;
+const NEW_ROUTE: u16 = 24;
 const ERROR: u16 = 2;
 /// A request that is acknowledged.
 const REQUEST: u16 = 0x1 | 0x4;
@@ -24,6 +28,18 @@ const INFO_KIND: u16 = 1;
 const INFO_DATA: u16 = 2;
 const INFO_PEER: u16 = 1;
 const UP: u32 = 1;
+const IFA_ADDRESS: u16 = 1;
+const IFA_LOCAL: u16 = 2;
+const RTA_DESTINATION: u16 = 1;
+const RTA_INTERFACE: u16 = 4;
+const RTA_SOURCE: u16 = 7;
+/// All bits of an IPv4 address.
+const WHOLE: u8 = 32;
+const MAIN_TABLE: u8 = 254;
+/// A route that an administrator made, to what is behind the interface, to one address.
+const STATIC: u8 = 4;
+const ON_LINK: u8 = 253;
+const UNICAST: u8 = 1;
 
 /// An end of a pair.
 #[derive(Clone, Debug)]
@@ -73,6 +89,38 @@ pub fn set_up(namespace: &Namespace, name: &str, is_up: bool) -> io::Result<()> 
         body.change(if is_up { UP } else { 0 }, UP);
         body.name(name);
         request(NEW_LINK, REQUEST, &body.0)
+    })
+}
+
+/// Gives a device for programs what it is to have, and sets it up. It gets no IPv6 address, and so sends nothing by itself.
+pub(crate) fn set_up_tunnel(namespace: &Namespace, name: &str, settings: &TunnelSettings) -> io::Result<()> {
+    namespace.inside(|| {
+        let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6"), "1");
+        let index = crate::packet::index_of(name)?;
+        let mut body = Message::default();
+        body.change(UP, UP);
+        body.name(name);
+        body.attribute(IFLA_MTU, &settings.mtu.to_ne_bytes());
+        request(NEW_LINK, REQUEST, &body.0)?;
+        let family = libc::AF_INET as u8;
+        for address in &settings.addresses {
+            let mut body = Message(vec![family, WHOLE, 0, 0]);
+            body.0.extend_from_slice(&index.to_ne_bytes());
+            body.attribute(IFA_LOCAL, address);
+            body.attribute(IFA_ADDRESS, address);
+            request(NEW_ADDRESS, CREATE, &body.0)?;
+        }
+        for (destination, source) in &settings.routes {
+            let mut body = Message(vec![family, WHOLE, 0, 0, MAIN_TABLE, STATIC, ON_LINK, UNICAST]);
+            body.0.extend_from_slice(&[0; 4]);
+            body.attribute(RTA_DESTINATION, destination);
+            body.attribute(RTA_INTERFACE, &index.to_ne_bytes());
+            if let Some(source) = source {
+                body.attribute(RTA_SOURCE, source);
+            }
+            request(NEW_ROUTE, CREATE, &body.0)?;
+        }
+        Ok(())
     })
 }
 

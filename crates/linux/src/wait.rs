@@ -74,6 +74,11 @@ impl Waiter {
         self.polled[place].revents != 0
     }
 
+    /// Waits for a descriptor no more: one that has failed would wake it again and again.
+    pub fn forget(&mut self, place: usize) {
+        (self.polled[place].fd, self.polled[place].revents) = (-1, 0);
+    }
+
     fn poll(&mut self, nanoseconds: u64) -> io::Result<bool> {
         let time = libc::timespec {
             tv_sec: libc::time_t::try_from(nanoseconds / 1_000_000_000).unwrap_or(libc::time_t::MAX),
@@ -93,7 +98,21 @@ impl Waiter {
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsRawFd as _;
+
     use super::*;
+
+    #[test]
+    fn what_is_forgotten_wakes_nobody() {
+        let clock = Clock::starting_in(0);
+        let always = std::fs::File::open("/dev/zero").expect("it is there");
+        let mut waiter = Waiter::new([always.as_raw_fd()]);
+        let wait = |waiter: &mut Waiter| waiter.wait(clock, clock.now() + 100_000).expect("it is open");
+        assert_eq!((wait(&mut waiter), waiter.is_ready(0)), (Woken::Frames, true));
+        waiter.forget(0);
+        assert!(!waiter.is_ready(0));
+        assert_eq!(wait(&mut waiter), Woken::Instant);
+    }
 
     #[test]
     fn it_is_never_early() {

@@ -94,7 +94,7 @@ pub fn run_node(
     if tautwire_linux::monotonic() > start {
         return Err(Cannot::Machine("the start of the run was missed: this machine is too busy".to_owned()));
     }
-    let mut stations = [Station { node: made, ports: sockets, capture: None }];
+    let mut stations = [Station { node: made, ports: sockets, device: None, capture: None }];
     let shared = Shared { is_part: true, ..Shared::default() };
     let turn = Turn {
         clock: Clock::starting_at(start),

@@ -11,6 +11,7 @@
 #![cfg(target_os = "linux")]
 
 mod agent;
+mod attach;
 mod bridge;
 mod bridge_frame;
 mod bridge_run;
@@ -25,15 +26,18 @@ mod message;
 mod node;
 mod plan;
 mod plane;
+mod program;
 mod record;
 mod run;
 mod support;
 mod worker;
 
 pub use agent::{Go, Progress, gathered, run_node};
+pub use attach::{Attachment, PROGRAM_INTERFACE};
 pub use bridge_run::{BridgeSettings, run_bridge};
 pub use bridge_status::{BridgeStatus, ClassStatus, Drops, PortStatus, StreamStatus, TimePort, TimeStatus};
 pub use floor::{Floor, Spread};
+pub use program::{ProgramStream, StationPrograms};
 pub use record::{NodeRecord, RECEPTIONS_MAX};
 pub use run::{Cannot, LiveRun, Settings, run};
 pub use support::{differences, refusals};

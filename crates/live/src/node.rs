@@ -23,6 +23,7 @@ use crate::frames::{Handle, Marks, Slot};
 use crate::message;
 use crate::plan::Plan;
 use crate::plane::{Due, Plane, Schedulers, least_delays};
+use crate::program::{Pace, Programs};
 
 /// What happens to a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,6 +34,8 @@ enum Event {
     Queue(Instant),
     /// The next frame of this stream is created, unless its application has begun anew or stopped since this start.
     Creation(u32),
+    /// The next packet that a program has sent in this stream may go.
+    Packet,
 }
 
 /// An application that sends a stream.
@@ -43,6 +46,8 @@ struct Source {
     number: u32,
     /// How often it began or stopped.
     start: u32,
+    /// Since when it sends, if it does.
+    since: Option<Instant>,
 }
 
 /// Octets of addresses, type and FCS.
@@ -61,6 +66,7 @@ pub(crate) struct Node<'n> {
     filters: Option<NodeFilters>,
     /// By stream and hop by which it comes: the filter that its frames find, and octets of their MSDU besides MAC client data.
     filtered: BTreeMap<(u32, u32), (usize, u32)>,
+    pub(crate) programs: Option<Programs>,
     frame: Vec<u8>,
     /// Rates of the interfaces of its ports, if its cables are real: see `Plane::select`.
     rates: Vec<Option<BitRate>>,
@@ -79,6 +85,7 @@ impl<'n> Node<'n> {
             control: None,
             filters: NodeFilters::new(network, node),
             filtered: filtered(network, node),
+            programs: None,
             frame: Vec::new(),
             rates: Vec::new(),
             counters: Counters::default(),
@@ -91,6 +98,12 @@ impl<'n> Node<'n> {
     pub(crate) fn controlled(mut self, node: NodeIndex, seed: u64, plug_ins: PlugIns) -> Self {
         self.control = Control::new(self.network, self.plan, (node, seed, plug_ins));
         self.fulfil();
+        self
+    }
+
+    /// The same with programs that feed its streams.
+    pub(crate) fn with_programs(mut self, node: NodeIndex) -> Self {
+        self.programs = Some(Programs::new(self.network, node));
         self
     }
 
@@ -109,7 +122,8 @@ impl<'n> Node<'n> {
             let is_started = stream.started;
             let stream = StreamIndex::at(number);
             let creations = Creations::new(self.network, stream, seed);
-            self.sources.insert(stream.0, Source { creations, number: 0, start: 0 });
+            let since = is_started.then_some(Instant::ZERO);
+            self.sources.insert(stream.0, Source { creations, number: 0, start: 0, since });
             if is_started {
                 self.offer(stream.0);
             }
@@ -180,7 +194,8 @@ impl<'n> Node<'n> {
         room.extend_from_slice(&header.ether_type.0.to_be_bytes());
         room.extend_from_slice(data);
         let payload = u16::try_from(data.len()).unwrap_or(u16::MAX);
-        let message = LiveMessage { stream, number: 0, created: stamp.as_ps() / 1000, payload };
+        let created = stamp.as_ps() / 1000;
+        let message = LiveMessage { stream, number: 0, created, payload, is_of_program: false };
         let zero = Duration::ZERO;
         let slot = Slot {
             message,
@@ -240,13 +255,16 @@ impl<'n> Node<'n> {
                 Wish::Start(stream, at) => {
                     if let Some(source) = self.sources.get_mut(&stream.0) {
                         source.start += 1;
+                        source.since = Some(at);
                         source.creations.restart(at);
                         self.offer(stream.0);
+                        self.offer_packet(stream.0);
                     }
                 }
                 Wish::Stop(stream) => {
                     if let Some(source) = self.sources.get_mut(&stream.0) {
                         source.start += 1;
+                        source.since = None;
                     }
                 }
             }
@@ -267,6 +285,7 @@ impl<'n> Node<'n> {
             number,
             created: now.as_ps() / 1000,
             payload: u16::try_from(data.len() - 2).unwrap_or(u16::MAX),
+            is_of_program: false,
         };
         *self.counters.created.entry(stream.0).or_default() += 1;
         let zero = Duration::ZERO;
@@ -296,6 +315,7 @@ impl<'n> Node<'n> {
     fn happen(&mut self, event: Event, of: u32) {
         match event {
             Event::Creation(start) => self.create(of, start),
+            Event::Packet => self.send_packet(of),
             Event::Arrival => self.arrive(of),
             Event::Queue(eligible) => self.enqueue(of, eligible),
         }
@@ -308,17 +328,73 @@ impl<'n> Node<'n> {
             return;
         }
         let Some(creation) = source.creations.next() else { return };
+        let at = Instant::ZERO + creation.at;
+        match self.programs.as_mut().and_then(|programs| programs.feeds.get_mut(&stream)) {
+            Some(feed) => {
+                if matches!(feed.pace, Pace::Places) {
+                    self.send_packet(stream);
+                    self.offer(stream);
+                }
+            }
+            None => {
+                self.offer(stream);
+                let payload = u16::try_from(creation.payload.get()).expect("a checked payload");
+                self.send(stream, at, payload, None);
+            }
+        }
+    }
+
+    /// A program has sent a packet, which goes as soon as its stream promises.
+    pub(crate) fn take_packet(&mut self, now: Instant, packet: &[u8]) {
+        let taken = self.programs.as_mut().and_then(|programs| programs.take(now, packet));
+        let Some((stream, discarded)) = taken else { return };
+        let Some(reason) = discarded else { return self.offer_packet(stream) };
+        *self.counters.created.entry(stream).or_default() += 1;
+        let hop = self.plan.behind(stream, None).first().copied().unwrap_or(0);
+        self.counters.dropped(stream, hop, reason);
+    }
+
+    /// Puts the next packet of a program among the events, if its stream is sent and it may go before the end.
+    fn offer_packet(&mut self, stream: u32) {
+        let Some(since) = self.sources.get(&stream).and_then(|source| source.since) else { return };
+        let Some(feed) = self.programs.as_mut().and_then(|programs| programs.feeds.get_mut(&stream)) else {
+            return;
+        };
+        let at = feed.next(self.plane.now.max(since)).filter(|at| *at <= self.end && !feed.is_put);
+        if let Some(at) = at {
+            feed.is_put = true;
+            self.plane.put(at, Event::Packet, stream);
+        }
+    }
+
+    /// The next packet of a program goes.
+    fn send_packet(&mut self, stream: u32) {
+        let now = self.plane.now;
+        let is_sent = self.sources.get(&stream).is_some_and(|source| source.since.is_some());
+        let Some(feed) = self.programs.as_mut().and_then(|programs| programs.feeds.get_mut(&stream)) else {
+            return;
+        };
+        feed.is_put = false;
+        if let Some((packet, payload)) = is_sent.then(|| feed.take(now)).flatten() {
+            self.send(stream, now, payload, Some(&packet));
+            self.offer_packet(stream);
+        }
+    }
+
+    /// Creates a frame of a stream, with a program's packet in it, if there is one.
+    fn send(&mut self, stream: u32, created: Instant, payload: u16, packet: Option<&[u8]>) {
+        let source = self.sources.get_mut(&stream).expect("a source of this node");
         let message = LiveMessage {
             stream,
             number: source.number,
-            created: creation.at.as_ps() / 1000,
-            payload: u16::try_from(creation.payload.get()).expect("a checked payload"),
+            created: created.as_ps() / 1000,
+            payload,
+            is_of_program: packet.is_some(),
         };
         source.number += 1;
         *self.counters.created.entry(stream).or_default() += 1;
         let mut data = self.plane.slab.room();
-        message.emit(&mut data);
-        let created = Instant::ZERO + creation.at;
+        message.emit(packet.unwrap_or_default(), &mut data);
         let zero = Duration::ZERO;
         let slot = Slot {
             message,
@@ -330,7 +406,6 @@ impl<'n> Node<'n> {
             data,
         };
         let place = self.plane.slab.insert(slot);
-        self.offer(stream);
         self.pass_on(place, None);
     }
 
@@ -360,6 +435,10 @@ impl<'n> Node<'n> {
         }
         if !is_bridge {
             let is_whole = LiveMessage::parse(&slot.data, true).is_ok();
+            let is_theirs = is_whole && slot.message.is_of_program && came_by.listener.is_some();
+            if let Some(programs) = self.programs.as_mut().filter(|_| is_theirs) {
+                programs.give(&slot.data);
+            }
             let slot = self.plane.slab.remove(place);
             return match came_by.listener {
                 _ if !is_whole => self.counters.dropped(stream, hop, DropReason::BitError),

@@ -80,7 +80,7 @@ impl NodeRecord {
         let receptions = own.receptions.as_deref().unwrap_or_default();
         to.list(receptions.len());
         for (message, listener, at) in receptions {
-            let LiveMessage { stream, number, created, payload } = *message;
+            let LiveMessage { stream, number, created, payload, is_of_program: _ } = *message;
             to.all(&[u64::from(stream) << 32 | u64::from(number), created]);
             to.all(&[u64::from(*listener) << 16 | u64::from(payload), at.as_ps()]);
         }
@@ -171,6 +171,7 @@ impl NodeRecord {
                 number: (frame & 0xffff_ffff) as u32,
                 created,
                 payload: (listener & 0xffff) as u16,
+                is_of_program: false,
             };
             let listener = u32::try_from(listener >> 16).ok()?;
             let own = &network.streams.get(message.stream as usize)?.listeners;

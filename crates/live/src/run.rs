@@ -9,8 +9,9 @@ use tautwire_linux::{Clock, End, Namespace, PacketSocket, Priority, add_pair, se
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 use tautwire_sim::{ClockObservation, DropReason, Observation, PortObservation};
-use tautwire_wire::EthernetHeader;
+use tautwire_wire::{EthernetHeader, LiveMessage};
 
+use crate::attach::{self, Attachment};
 use crate::control::PlugIns;
 use crate::counters::Counters;
 use crate::floor::{self, Floor, Spread};
@@ -18,15 +19,16 @@ use crate::gptp::PrecisionTime;
 use crate::message::PROBE;
 use crate::node::Node;
 use crate::plan::Plan;
+use crate::program::StationPrograms;
 use crate::record::NodeRecord;
 use crate::support;
-use crate::worker::{Capture, ReceivedFrame, Shared, Station, Turn, work};
+use crate::worker::{Capture, Device, ReceivedFrame, Shared, Station, Turn, work};
 
 /// How long before its start a run is ready.
 const AHEAD: u64 = 50_000_000;
 
 /// How a run is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Threads; none: as many as there are processors, and at most one for each node.
     pub threads: Option<usize>,
@@ -34,6 +36,8 @@ pub struct Settings {
     pub is_real_time: bool,
     /// Whether received frames are kept.
     pub captures: bool,
+    /// Stations whose streams programs feed.
+    pub attached: Vec<Attachment>,
 }
 
 /// Why there is no run.
@@ -77,6 +81,8 @@ pub struct LiveRun {
     pub foreign: u64,
     /// Frames that sockets lost, as the kernel counts them.
     pub socket_lost: u64,
+    /// What was counted of the programs of attached stations.
+    pub programs: Vec<StationPrograms>,
     /// Frames that ports received, in order of time, if they were to be kept.
     pub received: Vec<ReceivedFrame>,
     /// Frames for which there was no room among them.
@@ -95,19 +101,19 @@ pub fn run(network: &Network, settings: Settings, plug_ins: PlugIns) -> Result<L
     if let Some(why) = tautwire_linux::why_no_namespaces() {
         return Err(Cannot::Machine(why));
     }
+    let mut devices = attach::devices(network, &settings.attached)?;
     let plan = Plan::new(network);
     let namespaces = network.nodes.iter().map(|_| Namespace::new()).collect::<io::Result<Vec<_>>>()?;
     cable(network, &namespaces)?;
     let mut stations = Vec::with_capacity(network.nodes.len());
     for (number, namespace) in namespaces.iter().enumerate() {
-        let index = NodeIndex::at(number);
+        let (index, seed) = (NodeIndex::at(number), network.run.seed);
+        let node = Node::new(network, &plan, index, seed).controlled(index, seed, plug_ins);
+        let device = devices.remove(&index);
         stations.push(Station {
-            node: Node::new(network, &plan, index, network.run.seed).controlled(
-                index,
-                network.run.seed,
-                plug_ins,
-            ),
+            node: if device.is_some() { node.with_programs(index) } else { node },
             ports: sockets(network, index, namespace)?,
+            device: device.map(Device::new),
             capture: settings.captures.then(Capture::default),
         });
     }
@@ -123,7 +129,7 @@ pub fn run(network: &Network, settings: Settings, plug_ins: PlugIns) -> Result<L
     let mut groups = shared_out(stations, floor.threads);
     floor.threads = groups.len();
     let times = precision_times(network, &namespaces)?;
-    let (priority, clocks) = go(network, settings, &mut groups, times)?;
+    let (priority, clocks) = go(network, settings.is_real_time, &mut groups, times)?;
     floor.priority = priority;
     let mut run = collect(network, groups, floor)?;
     run.observation.clocks = clocks;
@@ -144,8 +150,10 @@ fn cable(network: &Network, namespaces: &[Namespace]) -> io::Result<()> {
                 namespace: &namespaces[described.node.index()],
                 name: interface(network, port),
                 address: described.address.0,
-                // A tag more than the largest frame without one.
-                mtu: u32::try_from(described.mtu.get()).unwrap_or(u32::MAX).clamp(1500, 65_000) + 4,
+                // Than the largest frame without a tag: a tag more, and what a program's frame states of itself.
+                mtu: u32::try_from(described.mtu.get()).unwrap_or(u32::MAX).clamp(1500, 65_000)
+                    + 4
+                    + LiveMessage::OCTETS as u32,
             }
         };
         add_pair(&end(cable[0].from), &end(cable[0].to))?;
@@ -232,7 +240,7 @@ fn precision_times<'n>(network: &'n Network, namespaces: &[Namespace]) -> io::Re
 /// Runs the threads to their end; gives their priority, and what gPTP observed at each node.
 fn go(
     network: &Network,
-    settings: Settings,
+    is_real_time: bool,
     groups: &mut [Vec<Station<'_>>],
     times: Vec<PrecisionTime<'_>>,
 ) -> io::Result<(Priority, Vec<ClockObservation>)> {
@@ -256,7 +264,7 @@ fn go(
             .enumerate()
             .map(|(number, stations)| {
                 let shared = &shared;
-                let turn = Turn { clock, end, number, threads, is_real_time: settings.is_real_time };
+                let turn = Turn { clock, end, number, threads, is_real_time };
                 std::thread::Builder::new()
                     .name(format!("live-{number}"))
                     .spawn_scoped(scope, move || work(stations, turn, shared))
@@ -284,10 +292,15 @@ fn collect(network: &Network, groups: Vec<Vec<Station<'_>>>, floor: Floor) -> io
     let (mut received, mut not_kept) = (Vec::new(), 0);
     let mut records = Vec::new();
     let mut control = Observation::default();
+    let mut programs = Vec::new();
     for mut station in groups.into_iter().flatten() {
         let mut own = Observation::default();
         station.node.observe_control(&mut own);
         control.join_control(own);
+        if let (Some(of_node), Some(device)) = (&station.node.programs, &station.device) {
+            let Device { given, not_given, .. } = *device;
+            programs.push(StationPrograms { given, not_given, ..of_node.seen() });
+        }
         if let Some(capture) = &mut station.capture {
             received.append(&mut capture.frames);
             not_kept += capture.left_out;
@@ -297,7 +310,8 @@ fn collect(network: &Network, groups: Vec<Vec<Station<'_>>>, floor: Floor) -> io
     received.sort_by_key(|frame: &ReceivedFrame| frame.at);
     let mut run = observed(network, records, floor, DropReason::SocketBufferFull);
     run.observation.join_control(control);
-    Ok(LiveRun { received, not_kept, ..run })
+    programs.sort_by_key(|of_station: &StationPrograms| of_station.node);
+    Ok(LiveRun { programs, received, not_kept, ..run })
 }
 
 /// The observation of nodes; `between`: why a frame is lost of which none of them knows anything.
@@ -345,6 +359,7 @@ pub(crate) fn observed(
         duplicates: counters.duplicates,
         foreign: counters.foreign,
         socket_lost,
+        programs: Vec::new(),
         received: Vec::new(),
         not_kept: 0,
     }

@@ -139,7 +139,7 @@ pub fn differences(network: &Network) -> Vec<String> {
     );
     state(
         network.streams.iter().any(|stream| stream.udp.is_some()),
-        "frames have their described lengths, without IP and UDP headers",
+        "frames that no program sends have their described lengths, without IP and UDP headers",
     );
     let learns = |kind: &NodeKind| matches!(kind, NodeKind::Bridge { learning: Some(_), .. });
     state(

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 
-use tautwire_linux::{Clock, FramePort, PacketSocket, Priority, Waiter, prefer};
+use tautwire_linux::{Clock, FramePort, PacketSocket, Priority, Tunnel, Waiter, prefer};
 use tautwire_model::network::PortIndex;
 use tautwire_sim::DropReason;
 use tautwire_units::{Duration, Instant};
@@ -25,7 +25,42 @@ const LOOK: u64 = 5_000_000;
 pub(crate) struct Station<'n> {
     pub(crate) node: Node<'n>,
     pub(crate) ports: Vec<(PortIndex, PacketSocket)>,
+    /// By which programs use it.
+    pub(crate) device: Option<Device>,
     pub(crate) capture: Option<Capture>,
+}
+
+/// The device of programs, and what it took of packets for them.
+pub(crate) struct Device {
+    tunnel: Tunnel,
+    pub(crate) given: u64,
+    pub(crate) not_given: u64,
+}
+
+impl Device {
+    pub(crate) fn new(tunnel: Tunnel) -> Self {
+        Self { tunnel, given: 0, not_given: 0 }
+    }
+
+    /// Takes what programs have sent, as much as has its turn; none if the device is gone. Behind the end of the run nothing is sent.
+    fn receive(&self, node: &mut Node<'_>, turn: Turn, buffer: &mut [u8]) -> Option<()> {
+        for _ in 0..TURN_MAX {
+            let Some(packet) = self.tunnel.receive(buffer).ok()? else { break };
+            let now = turn.clock.now();
+            if now < turn.end {
+                node.take_packet(instant(now), packet);
+            }
+        }
+        Some(())
+    }
+
+    /// Gives programs what came for them.
+    fn give(&mut self, node: &mut Node<'_>) {
+        for packet in node.programs.iter_mut().flat_map(|programs| programs.given.drain(..)) {
+            let count = if self.tunnel.send(&packet) { &mut self.given } else { &mut self.not_given };
+            *count += 1;
+        }
+    }
 }
 
 /// A frame that a port received.
@@ -100,9 +135,11 @@ pub(crate) fn work(stations: &mut [Station<'_>], turn: Turn, shared: &Shared) ->
 }
 
 fn go_on(stations: &mut [Station<'_>], turn: Turn, shared: &Shared) -> io::Result<()> {
-    let sockets =
-        stations.iter().flat_map(|station| station.ports.iter().map(|(_, socket)| socket.descriptor()));
-    let mut waiter = Waiter::new(sockets);
+    let ports = |station: &Station<'_>| -> Vec<_> {
+        let device = station.device.as_ref().map(|device| device.tunnel.descriptor());
+        station.ports.iter().map(|(_, socket)| socket.descriptor()).chain(device).collect()
+    };
+    let mut waiter = Waiter::new(stations.iter().flat_map(ports));
     let mut buffer = vec![0; 1 << 16];
     let mut was_done = false;
     loop {
@@ -118,11 +155,20 @@ fn go_on(stations: &mut [Station<'_>], turn: Turn, shared: &Shared) -> io::Resul
                 }
                 place += 1;
             }
+            if let Some(device) = &station.device {
+                if waiter.is_ready(place) && device.receive(&mut station.node, turn, &mut buffer).is_none() {
+                    waiter.forget(place);
+                }
+                place += 1;
+            }
         }
         let mut next = u64::MAX;
         let mut is_done = now >= turn.end;
-        for Station { node, ports, .. } in &mut *stations {
+        for Station { node, ports, device, .. } in &mut *stations {
             node.settle(instant(now));
+            if let Some(device) = device {
+                device.give(node);
+            }
             let (mut failed, mut was_down) = (None, false);
             node.emit(instant(turn.clock.now()), |port, frame| {
                 let socket = ports.iter().find(|(own, _)| *own == port);

@@ -4,12 +4,14 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use std::io::Write as _;
+use std::net::UdpSocket;
+use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::path::Path;
 
 use tautwire_linux::{End, Namespace, add_pair};
 use tautwire_live::{
-    Cannot, Go, LiveRun, NodeRecord, Priority, RECEPTIONS_MAX, Settings, gathered, monotonic, refusals, run,
-    run_node,
+    Attachment, Cannot, Go, LiveRun, NodeRecord, PROGRAM_INTERFACE, Priority, RECEPTIONS_MAX, Settings,
+    gathered, monotonic, refusals, run, run_node,
 };
 use tautwire_model::Network;
 use tautwire_model::network::NodeIndex;
@@ -39,7 +41,7 @@ fn lived(network: &Network) -> Option<LiveRun> {
     Some(
         run(
             network,
-            Settings { threads: None, is_real_time: false, captures: true },
+            Settings { threads: None, is_real_time: false, captures: true, attached: Vec::new() },
             tautwire_workbench::in_runs(),
         )
         .unwrap(),
@@ -223,13 +225,110 @@ fn what_is_not_run_live_is_named() {
     assert_eq!(refusals(&scenario("precision-time.yaml")), [""; 0]);
     let found = refusals(&scenario("cyclic.yaml"));
     assert_eq!(found, ["a live run has no stream filters, gates and meters of bridges yet"]);
-    let settings = Settings { threads: None, is_real_time: false, captures: false };
+    let settings = Settings { threads: None, is_real_time: false, captures: false, attached: Vec::new() };
     let Err(Cannot::Refused(reasons)) =
         run(&scenario("cut-through.yaml"), settings, tautwire_workbench::in_runs())
     else {
         panic!("it has cut-through");
     };
     assert_eq!(reasons, ["a live run has no cut-through yet"]);
+}
+
+/// A socket in a namespace, as soon as that has the interface of programs and the address.
+fn socket(within: &Namespace, address: &str) -> UdpSocket {
+    for _ in 0..20_000 {
+        let seen = within.inside(|| std::fs::read_to_string("/proc/thread-self/net/dev")).unwrap();
+        let bound = within.inside(|| UdpSocket::bind(address));
+        if let Some(socket) = bound.ok().filter(|_| seen.contains(PROGRAM_INTERFACE)) {
+            socket.set_read_timeout(Some(std::time::Duration::from_secs(20))).unwrap();
+            return socket;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    panic!("no address {address} in 20 s");
+}
+
+/// Ordinary sockets on both sides: each order is answered by a state, each on a stream of its own; what is longer than promised is
+/// discarded and counted.
+#[test]
+fn programs_talk_over_their_streams() {
+    let mut network = scenario("programs.yaml");
+    network.set_duration(Duration::from_ms(3_000));
+    if let Some(why) = tautwire_linux::why_no_namespaces() {
+        std::io::stderr().write_all(format!("SKIPPED: {why}\n").as_bytes()).unwrap();
+        return;
+    }
+    let [plc, drive] = [Namespace::new().unwrap(), Namespace::new().unwrap()];
+    let attached = [("plc", &plc), ("drive", &drive)]
+        .map(|(station, within)| Attachment {
+            station: station.to_owned(),
+            namespace: format!("/proc/self/fd/{}", within.as_fd().as_raw_fd()),
+        })
+        .to_vec();
+    const ORDERS: u8 = 25;
+    let live = std::thread::scope(|scope| {
+        let settings = Settings { threads: None, is_real_time: false, captures: true, attached };
+        let lived = scope.spawn(|| run(&network, settings, tautwire_workbench::in_runs()).unwrap());
+        let answers = socket(&drive, "10.0.0.2:5001");
+        let orders = socket(&plc, "10.0.0.1:5000");
+        scope.spawn(move || {
+            let mut buffer = [0; 2_000];
+            for number in 0..ORDERS {
+                let (length, from) = answers.recv_from(&mut buffer).unwrap();
+                assert_eq!(
+                    (&buffer[..length], from.to_string()),
+                    (&[number; 100][..], "10.0.0.1:5000".into())
+                );
+                answers.send_to(&[number; 50], from).unwrap();
+            }
+        });
+        let mut buffer = [0; 2_000];
+        for number in 0..ORDERS {
+            orders.send_to(&[number; 100], "10.0.0.2:5001").unwrap();
+            let (length, from) = orders.recv_from(&mut buffer).unwrap();
+            assert_eq!((&buffer[..length], from.to_string()), (&[number; 50][..], "10.0.0.2:5001".into()));
+        }
+        // It would be a frame of 129 octets.
+        orders.send_to(&[0; 101], "10.0.0.2:5001").unwrap();
+        lived.join().unwrap()
+    });
+    let seen = |name: &str| {
+        let number = network.streams.iter().position(|stream| stream.name == name).unwrap();
+        &live.observation.streams[number]
+    };
+    let count = u64::from(ORDERS);
+    for (name, dropped) in [("orders", vec![(DropReason::PolicedLength, 1)]), ("state", vec![])] {
+        let seen = seen(name);
+        assert_eq!((seen.delivered, &seen.dropped), (count, &dropped), "{name}");
+        assert!(seen.listeners[0].delay.count() > 0 && seen.listeners[0].worst.is_some(), "{name}");
+    }
+    assert_eq!((seen("there").created, seen("picture").dropped.len()), (0, 0));
+    assert!(seen("picture").delivered > 2_000);
+    let packets: Vec<_> = live
+        .programs
+        .iter()
+        .map(|own| (own.given, own.not_given, own.streams.iter().map(|one| one.packets).collect::<Vec<_>>()))
+        .collect();
+    assert_eq!(packets, [(count, 0, vec![count + 1, 0]), (count, 0, vec![count, 0])]);
+    assert_eq!([live.out_of_order, live.duplicates, live.foreign, live.socket_lost], [0; 4]);
+    // What ports received of them is in the capture, and is told apart.
+    let mut file = Vec::new();
+    let mut capture = PcapngWriter::of_live_run(&mut file, &network).unwrap();
+    for frame in &live.received {
+        capture.received(frame.port, frame.at, &frame.octets).unwrap();
+    }
+    capture.finish().unwrap();
+    let files = vec![CaptureFile { name: "frames.pcapng".into(), octets: file, clock: None }];
+    let found = analyse(&network, &Captures { files, ..Captures::default() }, &|_, _| None).unwrap();
+    let captured = &found.observation.streams[0];
+    assert_eq!((captured.delivered, &captured.dropped), (count, &vec![]));
+    let worst = [captured, seen("orders")].map(|one| one.listeners[0].worst.map(|worst| worst.delay));
+    assert!(worst[0].is_some() && worst[0] == worst[1], "{worst:?}");
+    // The devices went with the run.
+    for within in [&plc, &drive] {
+        let left = within.inside(|| std::fs::read_to_string("/proc/thread-self/net/dev")).unwrap();
+        assert!(!left.contains(PROGRAM_INTERFACE), "{left}");
+    }
 }
 
 /// Two stations at a bridge, with clocks that drift by thousands of ppm; the second station is ahead by three seconds.

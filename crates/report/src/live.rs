@@ -45,8 +45,75 @@ pub struct MachineSummary {
     pub duplicates: u64,
     /// Frames that are none of the description's.
     pub foreign: u64,
+    /// Programs of attached stations.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<ProgramsSummary>,
     /// In what the run differs from the description.
     pub differences: Vec<String>,
+}
+
+/// Packets of a stream that programs sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ProgramStreamSummary {
+    /// Name of the stream.
+    pub stream: String,
+    /// Packets that came from programs.
+    pub packets: u64,
+    /// Those that waited for what the stream promises.
+    pub waited: u64,
+    /// How long at most.
+    pub wait_max_ps: u64,
+    /// Those that had waited in vain when the run ended.
+    pub unsent: u64,
+    /// Those that were discarded, for they were longer than the stream promises.
+    pub too_long: u64,
+    /// Those that were discarded, for too many waited.
+    pub too_many: u64,
+}
+
+/// What programs sent and received at a station.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ProgramsSummary {
+    /// Name of the station.
+    pub station: String,
+    /// Streams that its programs feed.
+    pub streams: Vec<ProgramStreamSummary>,
+    /// Packets from its programs that are of none of these streams.
+    pub unmatched: u64,
+    /// Packets that its programs were given.
+    pub given: u64,
+    /// Packets that their device did not take.
+    pub not_given: u64,
+}
+
+impl ProgramsSummary {
+    fn lines(&self) -> impl Iterator<Item = String> {
+        let of_stream = |own: &ProgramStreamSummary| {
+            let mut line = format!("{} of {}: {} packets", self.station, own.stream, own.packets);
+            if own.waited > 0 {
+                let longest = microseconds(own.wait_max_ps.into());
+                write!(line, ", {} waited for the promise, at most {longest} us", own.waited)
+                    .expect("a string can be written");
+            }
+            for (count, what) in [
+                (own.too_long, "longer than promised"),
+                (own.too_many, "too many that waited"),
+                (own.unsent, "waited in vain"),
+            ] {
+                if count > 0 {
+                    write!(line, ", {count} {what}").expect("a string can be written");
+                }
+            }
+            line
+        };
+        let mut line = format!("{}: {} packets received", self.station, self.given);
+        for (count, what) in [(self.not_given, "not taken"), (self.unmatched, "sent that are of no stream")] {
+            if count > 0 {
+                write!(line, ", {count} {what}").expect("a string can be written");
+            }
+        }
+        self.streams.iter().map(of_stream).chain([line]).collect::<Vec<_>>().into_iter()
+    }
 }
 
 /// A stream at a listener.
@@ -135,6 +202,12 @@ impl LiveSummary {
                 machine.out_of_order, machine.duplicates, machine.foreign
             ),
         ];
+        if !machine.programs.is_empty() {
+            table.push_str("\nprograms:\n");
+        }
+        for line in machine.programs.iter().flat_map(ProgramsSummary::lines) {
+            writeln!(table, "  {line}").expect("a string can be written");
+        }
         table.push_str("\nthis machine:\n");
         for line in lines.iter().chain(&machine.differences) {
             writeln!(table, "  {line}").expect("a string can be written");

@@ -43,9 +43,9 @@ pub enum DropReason {
     Overwritten,
     /// The queue of its virtual link was full.
     LinkQueueFull,
-    /// Policing: it was shorter or longer than the frames of its virtual link.
+    /// Policing: it was shorter or longer than the frames of its virtual link; in a live run, longer than its stream promises.
     PolicedLength,
-    /// Policing: it came before its virtual link's bucket held enough.
+    /// Policing: it came before its virtual link's bucket held enough; in a live run, too many packets of its stream waited before it.
     PolicedRate,
     /// Its sequence number did not follow that of the frame before it on its network.
     IntegrityCheck,

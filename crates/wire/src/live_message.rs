@@ -1,5 +1,8 @@
 //! What a frame of a live run states of itself: the message of a test bed ([`TestMessage`]) with stream, number and CRC-32, of which the
 //! contents begin with the time of creation (64 bits, ns since the start) and the described length of the data (16 bits), big endian.
+//!
+//! In a frame of a program the first bit of the time is set, and the data of the described length follows all that: the program's
+//! packet, padded. Such a frame is longer than described by what it states of itself.
 
 use alloc::vec::Vec;
 
@@ -20,19 +23,34 @@ pub struct LiveMessage {
     pub created: u64,
     /// Described MAC client data, before padding.
     pub payload: u16,
+    /// Whether the packet of a program follows.
+    pub is_of_program: bool,
 }
+
+/// Marks the time of a program's frame.
+const OF_PROGRAM: u64 = 1 << 63;
 
 impl LiveMessage {
     /// Least octets of the data: a frame of the least size has more.
     pub const OCTETS: usize = TestMessage::OCTETS + CONTENTS;
 
-    /// Puts the data of its frame into `to`.
-    pub fn emit(&self, to: &mut Vec<u8>) {
-        let mut contents = [0; CONTENTS];
-        contents[..8].copy_from_slice(&self.created.to_be_bytes());
-        contents[8..].copy_from_slice(&self.payload.to_be_bytes());
+    /// Puts the data of its frame into `to`, with the packet of a program if it is of one.
+    pub fn emit(&self, packet: &[u8], to: &mut Vec<u8>) {
+        let mark = if self.is_of_program { OF_PROGRAM } else { 0 };
+        let mut contents = Vec::with_capacity(CONTENTS + packet.len());
+        contents.extend_from_slice(&(self.created | mark).to_be_bytes());
+        contents.extend_from_slice(&self.payload.to_be_bytes());
+        if self.is_of_program {
+            contents.extend_from_slice(packet);
+        }
         let header = TestMessage { id: self.stream, sequence: self.number };
-        header.emit_with(&contents, usize::from(self.payload).max(Self::OCTETS), to);
+        header.emit_with(&contents, self.octets(), to);
+    }
+
+    /// Octets of the data of its frame, before padding.
+    fn octets(&self) -> usize {
+        let payload = usize::from(self.payload);
+        if self.is_of_program { Self::OCTETS + payload } else { payload.max(Self::OCTETS) }
     }
 
     /// Reads what a frame states, though its end may be missing; also gives the octets of its data, as many as it states.
@@ -43,13 +61,15 @@ impl LiveMessage {
         let [a, b, c, d, e, f, g, h, _, _, _, _, i, j, k, l, m, n, o, p, high, low, ..] = *data else {
             return Err(WireError::Truncated);
         };
+        let created = u64::from_be_bytes([i, j, k, l, m, n, o, p]);
         let message = Self {
             stream: u32::from_be_bytes([a, b, c, d]),
             number: u32::from_be_bytes([e, f, g, h]),
-            created: u64::from_be_bytes([i, j, k, l, m, n, o, p]),
+            created: created & !OF_PROGRAM,
             payload: u16::from_be_bytes([high, low]),
+            is_of_program: created & OF_PROGRAM != 0,
         };
-        Ok((message, usize::from(message.payload).max(Self::OCTETS)))
+        Ok((message, message.octets()))
     }
 
     /// Reads the data of a frame, and gives its octets without padding. The CRC is checked only if `is_checked`: a bridge need not.
@@ -73,11 +93,18 @@ mod tests {
 
     #[test]
     fn what_is_sent_is_read_with_padding_and_without() {
-        for payload in [1, 22, 42, 1500] {
-            let message = LiveMessage { stream: 7, number: 8, created: 9_000_000_001, payload };
+        for (payload, packet) in
+            [(1, None), (22, None), (42, None), (1500, None), (28, Some([9; 28])), (100, Some([9; 28]))]
+        {
+            let (created, is_of_program) = (9_000_000_001, packet.is_some());
+            let message = LiveMessage { stream: 7, number: 8, created, payload, is_of_program };
             let mut data = Vec::new();
-            message.emit(&mut data);
+            message.emit(&packet.unwrap_or_default(), &mut data);
             let length = data.len();
+            if let Some(packet) = packet {
+                assert_eq!(length, LiveMessage::OCTETS + usize::from(payload));
+                assert_eq!(data[LiveMessage::OCTETS..][..28], packet);
+            }
             data.resize(data.len() + 20, 0xff);
             let (read, own) = LiveMessage::parse(&data, true).expect("a message");
             assert_eq!((read, own.len()), (message, length));

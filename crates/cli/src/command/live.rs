@@ -4,8 +4,10 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use tautwire_live::{Cannot, LiveRun, Settings, Spread};
-use tautwire_workbench::live::{LiveSummary, MachineSummary, SpreadSummary};
+use tautwire_live::{Attachment, Cannot, LiveRun, ProgramStream, Settings, Spread, StationPrograms};
+use tautwire_workbench::live::{
+    LiveSummary, MachineSummary, ProgramStreamSummary, ProgramsSummary, SpreadSummary,
+};
 use tautwire_workbench::table::TableOptions;
 use tautwire_workbench::{
     Duration, Network, Options, PcapngWriter, RunFolder, RunFolderWriter, Scenario, gptp, in_runs,
@@ -24,10 +26,14 @@ pub(super) const HELP: &str = "\
 Examples:
   tautwire live scenarios/shaped-line.yaml
   tautwire live scenarios/shaped-line.yaml --duration 2s --out runs/live
+  tautwire live NET.yaml --attach plc=a --attach drive=b --duration 1min
 
 Each node gets a network namespace, each cable a pair of virtual interfaces; all of it goes with the
 process. That takes root (or unshare --map-root-user --net). Delays contain what the machine adds,
 which is shown below the table: no verdict rests on them.
+
+Programs in the namespace of an attached station feed its streams that have addresses (udp), through
+the interface `tautwire` there.
 
 Exit codes: 0 every frame arrived once and in order, 1 at least one did not, 2 wrong input, or a
 part of the description that is not run live, 3 failure.";
@@ -52,9 +58,21 @@ pub(crate) struct Live {
     /// Also write the frames that every port received (frames.pcapng), for Wireshark and `analyse`
     #[arg(long)]
     pub(super) capture: bool,
+    /// Have programs of a network namespace (of `ip netns`, or its file) use an end station
+    #[arg(long, value_name = "STATION=NAMESPACE", value_parser = attachment)]
+    pub(super) attach: Vec<Attachment>,
     /// Folder for the results [default: runs/<scenario>-<seed>]
     #[arg(long, value_name = "FOLDER")]
     pub(super) out: Option<PathBuf>,
+}
+
+fn attachment(text: &str) -> Result<Attachment, String> {
+    match text.split_once('=') {
+        Some((station, namespace)) if !station.is_empty() && !namespace.is_empty() => {
+            Ok(Attachment { station: station.to_owned(), namespace: namespace.to_owned() })
+        }
+        _ => Err("write a station and a namespace, such as `plc=a`".to_owned()),
+    }
 }
 
 pub(super) fn run(arguments: &Live) -> Result<Exit, Exit> {
@@ -70,6 +88,7 @@ pub(super) fn run(arguments: &Live) -> Result<Exit, Exit> {
         threads: arguments.threads,
         is_real_time: !arguments.ordinary_priority,
         captures: arguments.capture,
+        attached: arguments.attach.clone(),
     };
     let lived = tautwire_live::run(network, settings, in_runs()).map_err(|error| cannot(&error))?;
     let differences = tautwire_live::differences(network);
@@ -90,7 +109,7 @@ pub(super) fn conclude(
     let simulated = tautwire_workbench::simulate(network, &mut Options::default());
     let bounds = tautwire_workbench::bounds_in_run(network, &simulated);
     let live = &lived.observation;
-    let summary = LiveSummary::new(network, &bounds, &simulated, live, machine(lived, differences));
+    let summary = LiveSummary::new(network, &bounds, &simulated, live, machine(network, lived, differences));
     let kept =
         RunFolder::new(&scenario.manifest(&[command.to_owned()]), network, &scenario.text, None, Some(live));
     if is_captured {
@@ -144,7 +163,7 @@ pub(super) fn cannot(error: &Cannot) -> Exit {
     }
 }
 
-fn machine(lived: &LiveRun, differences: Vec<String>) -> MachineSummary {
+fn machine(network: &Network, lived: &LiveRun, differences: Vec<String>) -> MachineSummary {
     let spread = |spread: Spread| SpreadSummary {
         p50_ps: spread.p50.as_ps(),
         p99_ps: spread.p99.as_ps(),
@@ -160,6 +179,26 @@ fn machine(lived: &LiveRun, differences: Vec<String>) -> MachineSummary {
         out_of_order: lived.out_of_order,
         duplicates: lived.duplicates,
         foreign: lived.foreign,
+        programs: lived.programs.iter().map(|own| programs(network, own)).collect(),
         differences,
+    }
+}
+
+fn programs(network: &Network, own: &StationPrograms) -> ProgramsSummary {
+    let of_stream = |counted: &ProgramStream| ProgramStreamSummary {
+        stream: network.streams[counted.stream.index()].name.clone(),
+        packets: counted.packets,
+        waited: counted.waited,
+        wait_max_ps: counted.wait_max.as_ps(),
+        unsent: counted.unsent,
+        too_long: counted.too_long,
+        too_many: counted.too_many,
+    };
+    ProgramsSummary {
+        station: network.nodes[own.node.index()].name.clone(),
+        streams: own.streams.iter().map(of_stream).collect(),
+        unmatched: own.unmatched,
+        given: own.given,
+        not_given: own.not_given,
     }
 }

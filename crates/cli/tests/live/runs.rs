@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write as _;
+use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::common::{Ended, command, folder, root, tautwire};
-use crate::processes::Running;
+use crate::processes::{Running, namespace};
 
 fn scenario(name: &str) -> String {
     root().join("scenarios").join(name).display().to_string()
@@ -73,6 +74,40 @@ fn what_is_not_run_live_is_named_and_leaves_no_folder() {
     assert_eq!(ended.code, 2, "{}", ended.stderr);
     assert!(ended.stderr.contains("a live run has no HaRTES (`harts`) yet"), "{}", ended.stderr);
     assert!(fs::read_dir(&folder).unwrap().next().is_none());
+}
+
+/// A run that is killed takes the interface of programs with it, and the next one can make it.
+#[test]
+fn a_killed_run_leaves_no_interface_to_programs() {
+    let folder = folder("live-attached");
+    let Some(within) = namespace() else { return };
+    let file = format!("/proc/{}/fd/{}", std::process::id(), within.as_fd().as_raw_fd());
+    let has_interface = || {
+        let seen = within.inside(|| fs::read_to_string("/proc/thread-self/net/dev")).unwrap();
+        seen.contains("tautwire:")
+    };
+    let attached = format!("plc={file}");
+    let net = scenario("programs.yaml");
+    let arguments =
+        ["live", &net, "--attach", &attached, "--ordinary-priority", "--duration", "60s", "--out", "run"];
+    for _ in 0..2 {
+        let mut child = Running(command(&folder, &arguments).spawn().unwrap());
+        assert!((0..2_000).any(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            has_interface()
+        }));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!has_interface() && !folder.join("run").exists());
+    }
+    let wrong = |attached: &str| {
+        let ended = tautwire(&folder, &["live", &net, "--attach", attached, "--duration", "20ms"]);
+        (ended.code, ended.stderr)
+    };
+    let (code, words) = wrong("plc=none-such");
+    assert!(code == 2 && words.contains("there is no network namespace `none-such`"), "{code} {words}");
+    let (code, words) = wrong("plc");
+    assert!(code == 2 && words.contains("write a station and a namespace"), "{code} {words}");
 }
 
 /// Names of the interfaces of this process's namespace, and of namespaces that have one.
