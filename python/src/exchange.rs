@@ -41,7 +41,8 @@ pub(crate) fn import_network(
 ) -> PyResult<(String, Vec<String>)> {
     let import = exchange::import(form).ok_or_else(|| unknown(form, &IMPORTS.map(|import| import.name)))?;
     let inputs: Vec<Input> = files.into_iter().map(|(name, text)| Input { name, text }).collect();
-    let read = py.detach(|| (import.read)(&inputs)).map_err(PyValueError::new_err)?;
+    let read =
+        py.detach(|| import.read(&inputs)).map_err(|faults| PyValueError::new_err(faults.join("\n")))?;
     Ok((read.text, read.left_out))
 }
 

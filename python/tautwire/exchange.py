@@ -15,7 +15,7 @@ from tautwire.network import Network, load, load_text
 __all__ = ["ExportForm", "Exported", "ImportForm", "Imported", "export", "import_network"]
 
 ExportForm = Literal["tc", "yang", "yang-xml", "tsnkit", "saihu", "inet", "dot", "graphml"]
-ImportForm = Literal["lldp", "tsnkit", "saihu", "inet", "yang"]
+ImportForm = Literal["lldp", "graphml", "tc", "tsnkit", "saihu", "inet", "yang"]
 
 
 @dataclass(frozen=True)
@@ -110,16 +110,18 @@ def import_network(form: ImportForm, files: Sequence[str | os.PathLike[str]]) ->
     Parameters
     ----------
     form
-        ``"lldp"``: what ``lldpctl -f json0`` prints, a file of each host with the host's name. ``"tsnkit"``: tables
-        of tsnkit, a topology with tasks and a schedule. ``"saihu"``: a network of Saihu, one file. ``"inet"``: NED
-        files and an INI file of INET. ``"yang"``: instance data of bridges in JSON, a document of each.
+        ``"lldp"``: what ``lldpctl -f json0`` prints, a file of each host with the host's name. ``"graphml"``: a
+        topology. ``"tc"``: what ``tc -j qdisc show`` prints, a file of each node, and the files of ``"lldp"`` of the
+        same names. ``"tsnkit"``: tables of tsnkit, a topology with tasks and a schedule. ``"saihu"``: a network of
+        Saihu, one file. ``"inet"``: NED files and an INI file of INET. ``"yang"``: instance data of bridges in JSON or
+        XML, a document of each.
     files
         Paths of the files.
 
     Raises
     ------
     ValueError
-        There is no such form, or a file is not of it.
+        There is no such form, or files have faults: all of them, a line each.
     FileError
         A file cannot be read.
 

@@ -11,6 +11,7 @@ mod lldp;
 mod saihu;
 mod tc;
 mod times;
+mod topology;
 mod tsnkit;
 mod xml;
 mod yang;
@@ -97,9 +98,24 @@ pub struct Converted {
     pub text: String,
     /// What the text does not take over, and what a description says without its files; a line each.
     pub left_out: Vec<String>,
+    /// What is wrong with the files that are read; with any there is no description.
+    faults: Vec<String>,
 }
 
 impl Converted {
+    /// A value; or notes why there is none, so that one reading finds all faults.
+    fn keep<T>(&mut self, read: Result<T, String>) -> Option<T> {
+        read.map_err(|why| self.fault(why)).ok()
+    }
+
+    /// Notes a fault, once.
+    fn fault(&mut self, why: impl Into<String>) {
+        let why = why.into();
+        if !self.faults.contains(&why) {
+            self.faults.push(why);
+        }
+    }
+
     /// Notes what is left out, each once.
     fn lacks(&mut self, line: impl Into<String>) {
         let line = line.into();
@@ -118,11 +134,21 @@ pub struct Import {
     pub about: &'static str,
     /// Commands that get files of this form and read them, a line each.
     pub example: &'static str,
+    /// Reads files; its error is the fault behind which nothing can be read, and all others are in what it converted.
+    of: fn(&[Input], &mut Converted) -> Result<(), String>,
+}
+
+impl Import {
     /// Reads a network.
     ///
     /// # Errors
-    /// A sentence that says which file is not of this form, and why.
-    pub read: fn(&[Input]) -> Result<Converted, String>,
+    /// All that is wrong with the files: sentences with the file and the place in it.
+    pub fn read(&self, inputs: &[Input]) -> Result<Converted, Vec<String>> {
+        let mut converted = Converted::default();
+        let read = (self.of)(inputs, &mut converted);
+        converted.keep(read);
+        if converted.faults.is_empty() { Ok(converted) } else { Err(converted.faults) }
+    }
 }
 
 /// A file in a form.
@@ -135,8 +161,15 @@ pub struct Input {
 }
 
 /// All forms that can be read.
-pub static IMPORTS: [&Import; 5] =
-    [&lldp::IMPORT, &tsnkit::IMPORT, &saihu::IMPORT, &inet::IMPORT, &yang::IMPORT];
+pub static IMPORTS: [&Import; 7] = [
+    &lldp::IMPORT,
+    &graphml::IMPORT,
+    &tc::IMPORT,
+    &tsnkit::IMPORT,
+    &saihu::IMPORT,
+    &inet::IMPORT,
+    &yang::IMPORT,
+];
 
 /// The form of a name that can be read.
 #[must_use]

@@ -3,26 +3,23 @@
 //! A neighbour is named by its system, or by its chassis; a cable is seen from one end, or from both. Ports of a host whose file is there have
 //! the names of their interfaces. Rates are those of the negotiated medium. Not here: where streams go, VLANs, lengths.
 
-use std::fmt::Write as _;
-
 use serde_json::Value;
+use tautwire_units::BitRate;
 
-use crate::{Converted, Import, Input, quoted, valid};
+use crate::topology::{self, Cable, Node};
+use crate::{Converted, Import, Input, valid};
 
 pub(crate) static IMPORT: Import = Import {
     name: "lldp",
     about: "neighbours as lldpctl (lldpd) prints them with -f json0 or -f json, a file of each host\nwith the host's name; nodes, cables and rates become a description",
     example: "ssh bridge lldpctl -f json0 > bridge.json\nssh control lldpctl -f json0 > control.json\ntautwire import lldp bridge.json control.json --to lab.yaml",
-    read,
+    of: read,
 };
 
 /// Keys that are taken over, or say nothing about the network.
 const OF_INTERFACE: [&str; 7] = ["name", "via", "rid", "age", "chassis", "port", "ttl"];
 const OF_CHASSIS: [&str; 4] = ["id", "name", "capability", "ttl"];
 const OF_PORT: [&str; 4] = ["id", "descr", "ttl", "auto-negotiation"];
-
-/// What is written where no rate is known, Mbit/s.
-const RATE: u64 = 1_000;
 
 /// A neighbour, as a host sees it.
 struct Seen {
@@ -36,40 +33,41 @@ struct Seen {
     rate: Option<u64>,
 }
 
-/// A host or a neighbour.
-struct Node {
-    name: String,
-    /// Whether a neighbour says that it bridges.
-    bridges: Option<bool>,
-}
-
-/// A cable: the node and port at both ends, and its rate.
-struct Cable {
-    ends: [(usize, String); 2],
-    rate: Option<u64>,
-}
-
-fn read(inputs: &[Input]) -> Result<Converted, String> {
-    let mut found = Converted::default();
-    let mut nodes: Vec<Node> = Vec::new();
-    let mut values = Vec::new();
+fn read(inputs: &[Input], found: &mut Converted) -> Result<(), String> {
+    let mut hosts: Vec<(String, Value)> = Vec::new();
     for input in inputs {
         let name = valid(&input.name);
-        if nodes.iter().any(|node| node.name == name) {
-            return Err(format!("there are two files of the host `{name}`"));
+        if hosts.iter().any(|(host, _)| *host == name) {
+            found.fault(format!("there are two files of the host `{name}`"));
         }
-        nodes.push(Node { name, bridges: None });
-        let value: Value = serde_json::from_str(input.text.trim_start_matches('\u{feff}'))
-            .map_err(|error| format!("{}: no JSON: {error}", input.name))?;
-        values.push(value);
+        let value = serde_json::from_str(input.text.trim_start_matches('\u{feff}'))
+            .map_err(|error| format!("{}: no JSON: {error}", input.name));
+        if let Some(value) = found.keep(value) {
+            hosts.push((name, value));
+        }
     }
+    let (nodes, cables) = topology(&hosts, found);
+    let count = hosts.len();
+    let first = format!(
+        "# Nodes and cables by LLDP of {count} host{}. Device models, lengths of cables and streams are to be added.",
+        if count == 1 { "" } else { "s" }
+    );
+    topology::describe(&first, &nodes, &cables, found);
+    Ok(())
+}
+
+/// Nodes, those of the hosts first, and cables between them.
+pub(crate) fn topology(hosts: &[(String, Value)], found: &mut Converted) -> (Vec<Node>, Vec<Cable>) {
+    let node = |(name, _): &(String, Value)| Node { name: name.clone(), ..Node::default() };
+    let mut nodes: Vec<Node> = hosts.iter().map(node).collect();
     let mut seen: Vec<Seen> = Vec::new();
-    for (host, value) in values.iter().enumerate() {
-        let lldp = value.get("lldp").ok_or_else(|| {
-            format!("{}: it has no `lldp`: write it by `lldpctl -f json0`", inputs[host].name)
-        })?;
+    for (host, (name, value)) in hosts.iter().enumerate() {
+        let Some(lldp) = value.get("lldp") else {
+            found.fault(format!("{name}: it has no `lldp`: write it by `lldpctl -f json0`"));
+            continue;
+        };
         for (interface, value) in interfaces(lldp) {
-            let Some(one) = neighbour(host, interface, value, &mut nodes, inputs.len(), &mut found) else {
+            let Some(one) = neighbour(host, interface, value, &mut nodes, hosts.len(), found) else {
                 continue;
             };
             if one.far == host {
@@ -88,9 +86,8 @@ fn read(inputs: &[Input]) -> Result<Converted, String> {
             }
         }
     }
-    let cables = cables(seen, &nodes, inputs.len(), &mut found);
-    found.text = describe(&nodes, &cables, inputs.len(), &mut found.left_out);
-    Ok(found)
+    let cables = cables(seen, &nodes, hosts.len(), found);
+    (nodes, cables)
 }
 
 /// The elements of a list, or a value by itself: json0 has lists where json has them only for several.
@@ -197,7 +194,7 @@ fn node(name: &str, nodes: &mut Vec<Node>, hosts: usize) -> usize {
     let short = name.split('.').next().unwrap_or_default();
     let known = nodes.iter().position(|node| node.name == name);
     known.or_else(|| nodes[..hosts].iter().position(|node| node.name == short)).unwrap_or_else(|| {
-        nodes.push(Node { name, bridges: None });
+        nodes.push(Node { name, ..Node::default() });
         nodes.len() - 1
     })
 }
@@ -265,42 +262,10 @@ fn cables(seen: Vec<Seen>, nodes: &[Node], hosts: usize, found: &mut Converted) 
             found.lacks(format!("{place}: the rate of {far} Mbit/s of one end; the other has {near} Mbit/s"));
         }
         // Each end reports the medium of the other.
-        cables.push(Cable { ends, rate: rates.0.or(rates.1) });
+        let rate = rates.0.or(rates.1).map(|rate| BitRate::from_bps(rate.saturating_mul(1_000_000)));
+        cables.push(Cable { ends, rate, propagation: None, others: String::new() });
     }
     cables
-}
-
-/// The description.
-fn describe(nodes: &[Node], cables: &[Cable], hosts: usize, left_out: &mut Vec<String>) -> String {
-    let mut text = format!(
-        "# Nodes and cables by LLDP of {hosts} host{}. Device models, lengths of cables and streams are to be added.\nnodes:\n",
-        if hosts == 1 { "" } else { "s" }
-    );
-    for (number, node) in nodes.iter().enumerate() {
-        let count = cables.iter().flat_map(|cable| &cable.ends).filter(|end| end.0 == number).count();
-        let bridges = node.bridges.unwrap_or(count > 1);
-        let (article, kind) = if bridges { ("a", "bridge") } else { ("an", "end-station") };
-        if node.bridges.is_none() {
-            left_out.push(format!(
-                "{}: whether it bridges is not known; with {count} cable{} it becomes {article} {kind}",
-                node.name,
-                if count == 1 { "" } else { "s" }
-            ));
-        }
-        let _ = writeln!(text, "  {}: {{type: {kind}}}", quoted(&node.name));
-    }
-    text.push_str(if cables.is_empty() { "links: []\n" } else { "links:\n" });
-    for cable in cables {
-        let ends = cable.ends.each_ref().map(|(node, port)| quoted(&format!("{}:{port}", nodes[*node].name)));
-        let rate = cable.rate.unwrap_or(RATE);
-        let remark = if cable.rate.is_none() { "  # its rate is not known" } else { "" };
-        let _ = writeln!(text, "  - {{between: [{}, {}], rate: {rate} Mbit/s}}{remark}", ends[0], ends[1]);
-        if cable.rate.is_none() {
-            left_out
-                .push(format!("{} to {}: its rate is not known; {RATE} Mbit/s is written", ends[0], ends[1]));
-        }
-    }
-    text
 }
 
 #[cfg(test)]

@@ -21,12 +21,14 @@ pub(crate) fn escaped(text: &str) -> String {
     escaped
 }
 
-/// An element without the texts in it.
+/// An element.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Element {
     pub(crate) name: String,
     pub(crate) attributes: Vec<(String, String)>,
     pub(crate) children: Vec<Self>,
+    /// The texts in it, one after the other, without those in its children.
+    pub(crate) text: String,
 }
 
 /// How deep elements may be in each other.
@@ -36,6 +38,11 @@ impl Element {
     /// The value of an attribute.
     pub(crate) fn get(&self, key: &str) -> Option<&str> {
         self.attributes.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
+    }
+
+    /// Its name without the prefix of a namespace.
+    pub(crate) fn local(&self) -> &str {
+        self.name.rsplit(':').next().unwrap_or("")
     }
 
     /// Reads a document. Document types are refused, since they could define entities.
@@ -48,12 +55,18 @@ impl Element {
                 || format!("XML, line {}", 1 + text[..text.len() - rest.len() + at].matches('\n').count());
             let wrong = |what: &str| format!("{}: {what}", line());
             let tag = &rest[at + 1..];
+            if let Some(own) = open.last_mut() {
+                own.text.push_str(&unescaped(&rest[..at]));
+            }
             let skipped = [("!--", "-->"), ("?", "?>"), ("![CDATA[", "]]>")]
                 .into_iter()
                 .find(|(begin, _)| tag.starts_with(begin));
             if let Some((begin, end)) = skipped {
                 let length =
                     tag[begin.len()..].find(end).ok_or_else(|| wrong("a comment without its end"))?;
+                if let Some(own) = open.last_mut().filter(|_| begin.contains("CDATA")) {
+                    own.text.push_str(&tag[begin.len()..begin.len() + length]);
+                }
                 rest = &tag[begin.len() + length + end.len()..];
                 continue;
             }
@@ -115,11 +128,37 @@ impl Element {
     }
 }
 
-/// A text without the entities that XML itself has.
+/// A text without the entities that XML itself has; others stay as they are.
 fn unescaped(text: &str) -> String {
-    let entities =
-        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#10;", "\n"), ("&amp;", "&")];
-    entities.into_iter().fold(text.to_owned(), |text, (entity, letter)| text.replace(entity, letter))
+    let mut found = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('&') {
+        found.push_str(&rest[..at]);
+        let entity = rest[at + 1..].split(';').next().filter(|name| rest.len() > at + 1 + name.len());
+        let letter = entity.and_then(|name| match name {
+            "lt" => Some('<'),
+            "gt" => Some('>'),
+            "quot" => Some('"'),
+            "apos" => Some('\''),
+            "amp" => Some('&'),
+            _ => {
+                let number = name.strip_prefix('#')?;
+                let hexadecimal = number.strip_prefix('x').map(|digits| u32::from_str_radix(digits, 16));
+                char::from_u32(hexadecimal.unwrap_or_else(|| number.parse()).ok()?)
+            }
+        });
+        match letter.zip(entity) {
+            Some((letter, entity)) => {
+                found.push(letter);
+                rest = &rest[at + entity.len() + 2..];
+            }
+            None => {
+                found.push('&');
+                rest = &rest[at + 1..];
+            }
+        }
+    }
+    found + rest
 }
 
 #[cfg(test)]
@@ -128,10 +167,10 @@ mod tests {
 
     #[test]
     fn elements_are_read() {
-        let text = "<?xml version=\"1.0\"?>\n<!-- <x> -->\n<a b='1 > 0' c = \"&lt;&amp;gt;\"><d/>text<d e=\"\"></d></a>\n";
+        let text = "<?xml version=\"1.0\"?>\n<!-- <x> -->\n<a b='1 > 0' c = \"&lt;&amp;gt;\"><d/>te&#x78;t&#10;<d e=\"\"></d><![CDATA[<&lt;]]>&no;</a>\n";
         let read = Element::read(text).expect("a document");
         assert_eq!((read.name.as_str(), read.get("b"), read.get("c")), ("a", Some("1 > 0"), Some("<&gt;")));
-        assert_eq!(read.children.len(), 2);
+        assert_eq!((read.children.len(), read.text.as_str()), (2, "text\n<&lt;&no;"));
         assert_eq!(read.children[1].get("e"), Some(""));
         for text in
             ["", "<a>", "<a></b>", "<a b></a>", "<a/><b/>", "<!DOCTYPE a><a/>", "<a", "</a>", "<a b=\"/>"]

@@ -48,8 +48,8 @@ pub(crate) struct Import {
 pub(super) fn run(arguments: &Import) -> Result<Exit, Exit> {
     let import = exchange::import(&arguments.form).expect("clap takes the forms alone");
     let inputs: Result<Vec<Input>, Exit> = arguments.paths.iter().map(|path| input(path)).collect();
-    let read = (import.read)(&inputs?).map_err(|why| {
-        message(&why);
+    let read = import.read(&inputs?).map_err(|faults| {
+        faults.iter().for_each(|fault| message(fault));
         Exit::WrongInput
     })?;
     match &arguments.to {

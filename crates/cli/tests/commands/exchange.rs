@@ -68,6 +68,10 @@ fn neighbours_of_hosts_become_a_description() {
     fs::write(folder.join("none.json"), "{}").unwrap();
     assert_eq!(tautwire(&folder, &["import", "lldp", "none.json"]).code, 2);
     assert_eq!(tautwire(&folder, &["import", "lldp", "missing.json"]).code, 2);
+    // Every fault in one run.
+    std::fs::write(folder.join("broken.json"), "{").unwrap();
+    let ended = tautwire(&folder, &["import", "lldp", "broken.json", "none.json"]);
+    assert_eq!((ended.code, ended.stderr.lines().count()), (2, 2), "{}", ended.stderr);
 }
 
 #[test]

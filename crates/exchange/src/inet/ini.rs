@@ -6,6 +6,8 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
+use crate::Converted;
+
 /// A parameter as it is written.
 #[derive(Debug)]
 pub(super) struct Entry {
@@ -104,30 +106,37 @@ struct Section {
 }
 
 /// The configuration of a file: entries in the order in which they count.
-pub(super) fn read(name: &str, text: &str) -> Result<Vec<Entry>, String> {
+pub(super) fn read(name: &str, text: &str, converted: &mut Converted) -> Result<Vec<Entry>, String> {
     let mut sections = vec![Section { name: "General".to_owned(), line: 1, lines: Vec::new() }];
     for (line, text) in logical(text) {
         let wrong = |what: &str| format!("{name}.ini:{line}: {what}");
         if let Some(inner) = text.strip_prefix('[') {
-            let title = inner.strip_suffix(']').ok_or_else(|| wrong("a section is `[name]`"))?.trim();
+            if !inner.ends_with(']') {
+                converted.fault(wrong("a section is `[name]`"));
+            }
+            let title = inner.trim_end_matches(']').trim();
             let title = title.strip_prefix("Config ").unwrap_or(title).trim();
             match sections.iter().position(|section| section.name == title) {
                 Some(at) if title == "General" => {
                     let again = sections.remove(at);
                     sections.push(again);
                 }
-                Some(_) => return Err(wrong(&format!("a second section `{title}`"))),
+                Some(_) => converted.fault(wrong(&format!("a second section `{title}`"))),
                 None => sections.push(Section { name: title.to_owned(), line, lines: Vec::new() }),
             }
             continue;
         }
         if text.starts_with("include ") {
-            return Err(wrong("`include` is not supported: put the files into one"));
+            converted.fault(wrong("`include` is not supported: put the files into one"));
+            continue;
         }
-        let (key, value) = text.split_once('=').ok_or_else(|| wrong("a line is `key = value`"))?;
+        let Some((key, value)) = text.split_once('=') else {
+            converted.fault(wrong("a line is `key = value`"));
+            continue;
+        };
         let (key, value) = (key.trim().to_owned(), value.trim().to_owned());
         if value.contains("${") {
-            return Err(wrong("iteration variables are not supported: write the value"));
+            converted.fault(wrong("iteration variables are not supported: write the value"));
         }
         sections.last_mut().expect("General is there").lines.push((line, key, value));
     }
@@ -296,7 +305,7 @@ mod tests {
     #[test]
     fn the_first_entry_of_a_configuration_counts() {
         let text = "[General]\n*.a.x = 1 # one\n**.y =\n  [1,\n\n2] \n[Config A]\nabstract = true\n*.a.x = 2\n[Config B]\nextends = A\n*.b.x = \"#\"\n";
-        let parameters = Parameters::new(read("omnetpp", text).unwrap());
+        let parameters = Parameters::new(read("omnetpp", text, &mut Converted::default()).unwrap());
         let get = |name: &str| parameters.get(name).map(|entry| (entry.place.as_str(), entry.value.as_str()));
         assert_eq!(get("N.a.x"), Some(("omnetpp.ini:9", "2")));
         assert_eq!(get("N.b.x"), Some(("omnetpp.ini:12", "\"#\"")));
@@ -305,7 +314,9 @@ mod tests {
         for wrong in
             ["a", "[x", "[A]\n[B]", "[A]\nextends = B", "include x.ini", "*.a = ${n=1..2}", "[A]\n[A]"]
         {
-            assert!(read("omnetpp", wrong).is_err(), "{wrong}");
+            let mut converted = Converted::default();
+            let read = read("omnetpp", wrong, &mut converted);
+            assert!(read.is_err() || !converted.faults.is_empty(), "{wrong}");
         }
     }
 }

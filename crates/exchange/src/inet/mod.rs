@@ -23,7 +23,7 @@ pub(crate) static IMPORT: Import = Import {
     name: "inet",
     about: "a network of INET (OMNeT++): NED files and the INI file with one configuration",
     example: "tautwire import inet Network.ned omnetpp.ini --to network.yaml",
-    read,
+    of: read,
 };
 
 /// Octets of the headers of IP and UDP.
@@ -103,22 +103,27 @@ fn library(name: &str) -> Option<ned::Type> {
     })
 }
 
-fn read(inputs: &[Input]) -> Result<Converted, String> {
-    let mut converted = Converted::default();
+fn read(inputs: &[Input], converted: &mut Converted) -> Result<(), String> {
     let mut types = Vec::new();
     let mut ini = None;
     for input in inputs {
         if is_ned(&input.text) {
-            types.extend(ned::read(&input.name, &input.text)?);
+            types.extend(converted.keep(ned::read(&input.name, &input.text)).unwrap_or_default());
         } else if ini.is_some() {
-            return Err(format!("{}: a second INI file: one configuration is read", input.name));
+            converted.fault(format!("{}: a second INI file: one configuration is read", input.name));
         } else {
-            ini = Some(ini::read(&input.name, &input.text)?);
+            ini = Some(ini::read(&input.name, &input.text, converted)?);
         }
     }
-    let found = read::read(types, ini.unwrap_or_default(), &mut converted)?;
-    describe::describe(&found, &mut converted)?;
-    Ok(converted)
+    // A network with parts that are not read would lack others.
+    if !converted.faults.is_empty() {
+        return Ok(());
+    }
+    let found = read::read(types, ini.unwrap_or_default(), converted)?;
+    if !converted.faults.is_empty() {
+        return Ok(());
+    }
+    describe::describe(&found, converted)
 }
 
 /// Whether a text is NED: its first word is one of those that begin its statements.

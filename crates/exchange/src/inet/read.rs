@@ -8,7 +8,7 @@ mod traffic;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ini::{Entry, Parameters};
-use super::ned::{Parameter, Type};
+use super::ned::{Connection, Parameter, Type};
 use super::value::{Number, Unit, Value};
 use super::{LIBRARY, library};
 use crate::Converted;
@@ -227,8 +227,10 @@ impl Reader<'_> {
                 continue;
             }
             let path = format!("{}.typename", module.name);
-            let kind = self.text(&path)?.unwrap_or_else(|| module.kind.clone());
-            let is_switch = self.node_kind(&kind, &module.name, &module.place)?;
+            let kind = self.text(&path).map(|kind| kind.unwrap_or_else(|| module.kind.clone()));
+            let is_switch = kind.and_then(|kind| self.node_kind(&kind, &module.name, &module.place));
+            // With a fault the node is there, so that what is connected to it has none.
+            let is_switch = self.converted.keep(is_switch).unwrap_or(false);
             places.insert(module.name.clone(), nodes.len());
             nodes.push(Node {
                 name: module.name.clone(),
@@ -240,53 +242,22 @@ impl Reader<'_> {
         }
         let mut cables = Vec::new();
         for connection in chain.iter().flat_map(|own| &own.connections) {
-            let mut ends = [(0, 0); 2];
-            for (end, (module, gate)) in ends.iter_mut().zip(&connection.ends) {
-                let node = *places
-                    .get(module)
-                    .ok_or_else(|| format!("{}: `{module}` is no module of the network", connection.place))?;
-                let count = nodes[node].ports.len();
-                let number = gate.strip_prefix("ethg[").and_then(|rest| rest.strip_suffix(']'));
-                let is_next = gate == "ethg++" || number.is_some_and(|number| number.parse() == Ok(count));
-                if !is_next {
-                    return Err(format!(
-                        "{}: `{module}.{gate}`: the gates of cables are `ethg++`, or `ethg[number]` in their order",
-                        connection.place
-                    ));
-                }
-                nodes[node].ports.push(Port { guard: true, ..Port::default() });
-                *end = (node, count);
-            }
-            let (rate, delay) = self.channel(connection)?;
-            let mut rates: Vec<u64> = rate.into_iter().collect();
-            for (node, port) in ends {
-                let path = format!("{}.eth[{port}].bitrate", nodes[node].name);
-                rates.extend(self.whole(&path, Unit::Rate)?);
-            }
-            let [node, port] = [ends[0].0, ends[0].1];
-            let rate = *rates.first().ok_or_else(|| {
-                format!(
-                    "{}: no rate: neither the channel nor `*.{}.eth[{port}].bitrate` has one",
-                    connection.place, nodes[node].name
-                )
-            })?;
-            if rates.iter().any(|other| *other != rate) {
-                return Err(format!(
-                    "{}: the rates of the channel and of its ports differ",
-                    connection.place
-                ));
-            }
-            cables.push(Cable { ends, rate, delay });
+            let cable = self.cable(connection, &places, &mut nodes);
+            cables.extend(self.converted.keep(cable));
         }
         let mut sources = Vec::new();
         let (mut egress, mut ingress) = (Vec::new(), Vec::new());
         let names: Vec<String> = nodes.iter().map(|node| node.name.clone()).collect();
         for (number, node) in nodes.iter_mut().enumerate() {
-            self.node(node)?;
-            let streams = self.streams(&node.name)?;
-            self.sources(number, node, &names, &streams, &mut sources)?;
-            egress.push(self.filters(&node.name, "egress", "Egress")?);
-            ingress.push(self.filters(&node.name, "ingress", "Ingress")?);
+            self.node(node);
+            let streams = self.streams(&node.name);
+            let streams = self.converted.keep(streams).unwrap_or_default();
+            self.sources(number, node, &names, &streams, &mut sources);
+            for (way, word, all) in [("egress", "Egress", &mut egress), ("ingress", "Ingress", &mut ingress)]
+            {
+                let filters = self.filters(&node.name, way, word);
+                all.push(self.converted.keep(filters).unwrap_or_default());
+            }
         }
         let unused: Vec<String> = self
             .parameters
@@ -297,6 +268,49 @@ impl Reader<'_> {
             self.converted.lacks(line);
         }
         Ok(Found { name: self.name.clone(), duration, nodes, cables, sources, egress, ingress })
+    }
+
+    /// A cable, with the ports at its ends.
+    fn cable(
+        &self,
+        connection: &Connection,
+        places: &BTreeMap<String, usize>,
+        nodes: &mut [Node],
+    ) -> Result<Cable, String> {
+        let mut ends = [(0, 0); 2];
+        for (end, (module, gate)) in ends.iter_mut().zip(&connection.ends) {
+            let node = *places
+                .get(module)
+                .ok_or_else(|| format!("{}: `{module}` is no module of the network", connection.place))?;
+            let count = nodes[node].ports.len();
+            let number = gate.strip_prefix("ethg[").and_then(|rest| rest.strip_suffix(']'));
+            let is_next = gate == "ethg++" || number.is_some_and(|number| number.parse() == Ok(count));
+            if !is_next {
+                return Err(format!(
+                    "{}: `{module}.{gate}`: the gates of cables are `ethg++`, or `ethg[number]` in their order",
+                    connection.place
+                ));
+            }
+            nodes[node].ports.push(Port { guard: true, ..Port::default() });
+            *end = (node, count);
+        }
+        let (rate, delay) = self.channel(connection)?;
+        let mut rates: Vec<u64> = rate.into_iter().collect();
+        for (node, port) in ends {
+            let path = format!("{}.eth[{port}].bitrate", nodes[node].name);
+            rates.extend(self.whole(&path, Unit::Rate)?);
+        }
+        let [node, port] = [ends[0].0, ends[0].1];
+        let rate = *rates.first().ok_or_else(|| {
+            format!(
+                "{}: no rate: neither the channel nor `*.{}.eth[{port}].bitrate` has one",
+                connection.place, nodes[node].name
+            )
+        })?;
+        if rates.iter().any(|other| *other != rate) {
+            return Err(format!("{}: the rates of the channel and of its ports differ", connection.place));
+        }
+        Ok(Cable { ends, rate, delay })
     }
 
     /// A network and those that it extends, the first one first.

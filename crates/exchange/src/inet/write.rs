@@ -106,12 +106,12 @@ pub(super) fn write(network: &Network) -> Vec<Text> {
     writer.applications(&sent);
     writer.nodes(&sent);
     writer.rest();
-    let ned = Converted { text: ned, left_out: writer.lacks.left_out };
+    let ned = Converted { text: ned, left_out: writer.lacks.left_out, ..Converted::default() };
     vec![
         Text { file: Some(format!("{name}.ned")), converted: ned },
         Text {
             file: Some("omnetpp.ini".to_owned()),
-            converted: Converted { text: writer.ini, left_out: Vec::new() },
+            converted: Converted { text: writer.ini, ..Converted::default() },
         },
     ]
 }

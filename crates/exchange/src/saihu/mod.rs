@@ -22,7 +22,7 @@ pub(crate) static IMPORT: Import = Import {
     name: "saihu",
     about: "a network of Saihu, as output ports (JSON) or as nodes and links (XML, as of WoPANets)",
     example: "tautwire import saihu network.json --to network.yaml",
-    read,
+    of: read,
 };
 
 /// Octets of the line around a frame, and what the shortest frame takes of it.
@@ -63,16 +63,23 @@ struct Found {
     flows: Vec<Flow>,
 }
 
-fn read(inputs: &[Input]) -> Result<Converted, String> {
+fn read(inputs: &[Input], converted: &mut Converted) -> Result<(), String> {
     let [input] = inputs else { return Err("a network of Saihu is one file".to_owned()) };
-    let mut converted = Converted::default();
     let found = match input.text.trim_start_matches('\u{feff}').trim_start().chars().next() {
-        Some('{') => ports::read(input.text.trim_start_matches('\u{feff}'), &mut converted),
+        Some('{') => ports::read(input.text.trim_start_matches('\u{feff}'), converted),
         None => Err("it is empty: it must be a JSON object or XML".to_owned()),
-        _ => topology::read(&input.text, &mut converted),
+        _ => topology::read(&input.text, converted),
     };
-    found
-        .and_then(|found| describe::describe(&found, &mut converted))
-        .map_err(|why| format!("{}: {why}", input.name))?;
-    Ok(converted)
+    // Of a file with faults in its parts nothing more is said: others would follow from them.
+    match converted.keep(found) {
+        Some(found) if converted.faults.is_empty() => {
+            let described = describe::describe(&found, converted);
+            converted.keep(described);
+        }
+        _ => {}
+    }
+    for fault in &mut converted.faults {
+        *fault = format!("{}: {fault}", input.name);
+    }
+    Ok(())
 }

@@ -96,18 +96,26 @@ pub(super) fn read(text: &str, converted: &mut Converted) -> Result<Found, Strin
     if network.get("multiplexing").is_some_and(|found| found != "FIFO") {
         converted.lacks("multiplexing: servers serve in any order; ports serve a class in order of arrival");
     }
-    let servers: Vec<Server> =
-        entries(&file, "servers", |value, name| server(value, name, network, converted))?;
+    let servers: Vec<Server> = entries(&file, "servers", converted, |value, name, converted| {
+        server(value, name, network, converted)
+    })?;
     let distinct: BTreeSet<&String> = servers.iter().map(|server| &server.name).collect();
     if distinct.len() < servers.len() {
-        return Err("two servers have one name".to_owned());
+        converted.fault("two servers have one name");
     }
+    let is_whole = converted.faults.is_empty();
     let mut paths: Vec<Vec<Vec<usize>>> = Vec::new();
-    let mut flows: Vec<Flow> = entries(&file, "flows", |value, name| {
+    let mut flows: Vec<Flow> = entries(&file, "flows", converted, |value, name, converted| {
         lacks(value, &OF_FLOW, &format!("flow {name}"), converted);
-        paths.push(paths_of(value, &servers)?);
+        // A server that is not there may be one with a fault.
+        if is_whole {
+            paths.push(paths_of(value, &servers)?);
+        }
         flow(value, name, network, converted)
     })?;
+    if !converted.faults.is_empty() {
+        return Ok(Found::default());
+    }
     let nodes = nodes(&servers, &paths)?;
     let mut found = Found { bridges: distinct_names(&nodes), ..Found::default() };
     lines(&servers, &paths, &nodes, &mut flows, &mut found)?;
@@ -119,17 +127,23 @@ pub(super) fn read(text: &str, converted: &mut Converted) -> Result<Found, Strin
 fn entries<T>(
     file: &Value,
     key: &str,
-    mut read: impl FnMut(&Value, &str) -> Result<T, String>,
+    converted: &mut Converted,
+    mut read: impl FnMut(&Value, &str, &mut Converted) -> Result<T, String>,
 ) -> Result<Vec<T>, String> {
     let list = file.get(key).and_then(Value::as_array).ok_or_else(|| format!("it has no list `{key}`"))?;
-    let of = |(number, value): (usize, &Value)| {
+    let mut of = |(number, value): (usize, &Value), converted: &mut Converted| {
         let name = value
             .get("name")
             .and_then(Value::as_str)
             .ok_or_else(|| format!("{key}: entry {number} has no name"))?;
-        read(value, name).map_err(|why| format!("{key}: {name}: {why}"))
+        read(value, name, converted).map_err(|why| format!("{key}: {name}: {why}"))
     };
-    list.iter().enumerate().map(of).collect()
+    let mut all = Vec::new();
+    for entry in list.iter().enumerate() {
+        let one = of(entry, converted);
+        all.extend(converted.keep(one));
+    }
+    Ok(all)
 }
 
 fn lacks(value: &Value, known: &[&str], place: &str, converted: &mut Converted) {

@@ -52,12 +52,13 @@ pub(super) fn read(text: &str, converted: &mut Converted) -> Result<Found, Strin
                 continue;
             }
         };
-        let name = name(node)?;
+        let Some(name) = converted.keep(name(node)) else { continue };
         lacks(node, &OF_NODE, &name, converted);
         kind.push(name);
     }
     for link in root.children.iter().filter(|child| child.name == "link") {
-        let cable = cable(link, &root, network, converted)?;
+        let cable = cable(link, &root, network, converted);
+        let Some(cable) = converted.keep(cable) else { continue };
         let back = |known: &&mut Cable| known.ends[0] == cable.ends[1] && known.ends[1] == cable.ends[0];
         match found.cables.iter_mut().find(back) {
             Some(known) => {
@@ -73,14 +74,16 @@ pub(super) fn read(text: &str, converted: &mut Converted) -> Result<Found, Strin
             None => found.cables.push(cable),
         }
     }
+    let is_whole = converted.faults.is_empty();
     for flow in root.children.iter().filter(|child| child.name == "flow") {
-        let name = name(flow)?;
+        let Some(name) = converted.keep(name(flow)) else { continue };
         lacks(flow, &OF_FLOW, &format!("flow {name}"), converted);
-        let read = flow_of(flow, &name, network, &found).map_err(|why| format!("flow {name}: {why}"))?;
         if flow.get("priority").is_some() {
             converted.lacks(format!("flow {name}: its priority"));
         }
-        found.flows.push(read);
+        let read =
+            flow_of(flow, &name, network, &found, is_whole).map_err(|why| format!("flow {name}: {why}"));
+        found.flows.extend(converted.keep(read));
     }
     Ok(found)
 }
@@ -154,7 +157,14 @@ fn cable(
     Ok(Cable { ends, rate, latencies: [latency, 0] })
 }
 
-fn flow_of(flow: &Element, name: &str, network: &Element, found: &Found) -> Result<Flow, String> {
+/// A flow; its ways are followed only over links that are whole.
+fn flow_of(
+    flow: &Element,
+    name: &str,
+    network: &Element,
+    found: &Found,
+    is_whole: bool,
+) -> Result<Flow, String> {
     if flow.get("arrival-curve").is_some_and(|curve| curve != "leaky-bucket") {
         return Err("its arrival curve must be a `leaky-bucket`".to_owned());
     }
@@ -171,6 +181,9 @@ fn flow_of(flow: &Element, name: &str, network: &Element, found: &Found) -> Resu
         rate,
         route: Vec::new(),
     };
+    if !is_whole {
+        return Ok(read);
+    }
     for target in flow.children.iter().filter(|child| child.name == "target") {
         let mut at = source.clone();
         for step in target.children.iter().filter(|child| child.name == "path") {

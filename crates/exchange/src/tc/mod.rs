@@ -3,22 +3,30 @@
 //! `taprio` for gates, `mqprio` for classes, `cbs` for the credit-based shaper, `etf` for talkers at stated offsets (`classes.rs`); filters with
 //! `skbedit`, `gate` and `police` for priorities, stream filters, gates and meters of bridges (`filters.rs`). Traffic class *n* of the k classes of a
 //! port is the n-th from below, as in Linux 6.3 and later. What Linux does not have, or does in another way, is a line of its own.
-//! Not here: VLANs and forwarding (`bridge`), MAC merge (`ethtool`), gPTP (`ptp4l`).
+//! `read.rs` reads what `tc -j qdisc show` prints. Not here: VLANs and forwarding (`bridge`), MAC merge (`ethtool`), gPTP (`ptp4l`).
 
 mod classes;
 mod filters;
+mod read;
 
 use std::fmt::Write as _;
 
 use tautwire_model::Network;
 use tautwire_model::network::{Node, NodeKind, Port};
 
-use crate::{Converted, Export, Scope, mechanisms};
+use crate::{Converted, Export, Import, Scope, mechanisms};
 
 pub(crate) static EXPORT: Export = Export {
     name: "tc",
     about: "Commands of tc (iproute2) for each node, as a shell script",
     scope: Scope::Network(write),
+};
+
+pub(crate) static IMPORT: Import = Import {
+    name: "tc",
+    about: "queueing disciplines as `tc -j qdisc show` prints them, a file of each node with the node's name;\nwith files of `lldpctl -f json0` of the same names, nodes and cables, too",
+    example: "ssh bridge tc -j qdisc show > tc/bridge.json\nssh bridge lldpctl -f json0 > lldp/bridge.json\ntautwire import tc tc/*.json lldp/*.json --to lab.yaml",
+    of: read::read,
 };
 
 /// Keys whose mechanisms are what `tc` is for no part of, and who is.

@@ -58,28 +58,35 @@ impl Instance {
     }
 }
 
-pub(super) fn read(inputs: &[Input]) -> Result<Converted, String> {
+pub(super) fn read(inputs: &[Input], found: &mut Converted) -> Result<(), String> {
     let mut tables: BTreeMap<Kind, Table> = BTreeMap::new();
     for input in inputs {
-        let (kind, table) = Table::read(&input.name, &input.text)?;
+        let table = Table::read(&input.name, &input.text, found);
+        let Some((kind, table)) = found.keep(table) else { continue };
         if tables.insert(kind, table).is_some() {
-            return Err(format!("{}: there is another table with this heading", input.name));
+            found.fault(format!("{}: there is another table with this heading", input.name));
         }
     }
-    let mut found = Converted::default();
-    let topology = tables
-        .get(&Kind::Topology)
-        .ok_or("there is no topology: a table with `link,q_num,rate,t_proc,t_prop`")?;
-    let links = topology_of(topology, &mut found)?;
-    let tasks = tables.get(&Kind::Tasks).map_or(Ok(Vec::new()), tasks_of)?;
-    let names = tables.get(&Kind::Names).map_or(Ok(Default::default()), names_of)?;
+    let Some(topology) = tables.get(&Kind::Topology) else {
+        // It may be one of the tables that are not read.
+        if found.faults.is_empty() {
+            found.fault("there is no topology: a table with `link,q_num,rate,t_proc,t_prop`");
+        }
+        return Ok(());
+    };
+    let links = topology_of(topology, found);
+    let tasks = tables.get(&Kind::Tasks).map_or_else(Vec::new, |table| tasks_of(table, found));
+    let names = tables.get(&Kind::Names).map_or_else(Default::default, |table| names_of(table, found));
     let mut instance = Instance { links, tasks, planned: Vec::new(), windows: BTreeMap::new(), names };
-    check(&instance)?;
+    // What follows counts on whole tables: faults of rows would make others.
+    if found.faults.is_empty() {
+        check(&instance, found);
+    }
     let schedule = [Kind::Gates, Kind::Offsets, Kind::Routes, Kind::Queues].map(|kind| tables.get(&kind));
     match schedule {
         [Some(gates), Some(offsets), Some(routes), Some(queues)] => {
-            instance.windows = windows_of(gates, &instance)?;
-            instance.planned = planned_of(offsets, routes, queues, &instance, &mut found)?;
+            instance.windows = windows_of(gates, &instance, found);
+            instance.planned = planned_of([offsets, routes, queues], &instance, found);
         }
         [None, None, None, None] => {}
         _ => return Err("a schedule has four tables: gates, offsets, routes and queues".to_owned()),
@@ -87,13 +94,29 @@ pub(super) fn read(inputs: &[Input]) -> Result<Converted, String> {
     if let Some(delays) = tables.get(&Kind::Delays) {
         found.lacks(format!("delays of {} frames: bounds and runs have their own", delays.rows().count()));
     }
-    describe::describe(&instance, &mut found)?;
-    Ok(found)
+    if found.faults.is_empty() {
+        describe::describe(&instance, found)?;
+    }
+    Ok(())
 }
 
-fn topology_of(table: &Table, found: &mut Converted) -> Result<BTreeMap<Direction, Link>, String> {
-    let mut links = BTreeMap::new();
+/// What a function reads of each row; a row with a fault has none.
+fn each<T>(
+    table: &Table,
+    found: &mut Converted,
+    mut read: impl FnMut(Row<'_>, &mut Converted) -> Result<T, String>,
+) -> Vec<T> {
+    let mut all = Vec::new();
     for row in table.rows() {
+        let one = read(row, found);
+        all.extend(found.keep(one));
+    }
+    all
+}
+
+fn topology_of(table: &Table, found: &mut Converted) -> BTreeMap<Direction, Link> {
+    let mut links = BTreeMap::new();
+    each(table, found, |row, found| {
         let (from, to) = row.link()?;
         if from == to {
             return Err(row.fault("a link from a node to itself"));
@@ -107,18 +130,19 @@ fn topology_of(table: &Table, found: &mut Converted) -> Result<BTreeMap<Directio
         if links.insert((from, to), link).is_some() {
             return Err(row.fault("this link has a row already"));
         }
-    }
+        Ok(())
+    });
     let alone: Vec<Direction> =
         links.keys().filter(|(from, to)| !links.contains_key(&(*to, *from))).copied().collect();
     for (from, to) in alone {
         found.lacks(format!("link ({from}, {to}) has no link back; a cable has both directions"));
     }
-    Ok(links)
+    links
 }
 
-fn tasks_of(table: &Table) -> Result<Vec<Task>, String> {
-    let mut tasks: Vec<Task> = Vec::new();
-    for row in table.rows() {
+fn tasks_of(table: &Table, found: &mut Converted) -> Vec<Task> {
+    let mut numbers = BTreeSet::new();
+    each(table, found, |row, _| {
         let task = Task {
             number: row.number("stream")?,
             talker: row.number("src")?,
@@ -139,17 +163,16 @@ fn tasks_of(table: &Table) -> Result<Vec<Task>, String> {
         if distinct.len() != task.listeners.len() || distinct.contains(&task.talker) {
             return Err(row.fault("`dst` has a node twice, or the talker"));
         }
-        if tasks.iter().any(|other| other.number == task.number) {
+        if !numbers.insert(task.number) {
             return Err(row.fault(format_args!("stream {} has a row already", task.number)));
         }
-        tasks.push(task);
-    }
-    Ok(tasks)
+        Ok(task)
+    })
 }
 
-fn names_of(table: &Table) -> Result<[BTreeMap<u64, String>; 2], String> {
+fn names_of(table: &Table, found: &mut Converted) -> [BTreeMap<u64, String>; 2] {
     let mut names: [BTreeMap<u64, String>; 2] = Default::default();
-    for row in table.rows() {
+    each(table, found, |row, _| {
         let of = match row.text("kind") {
             "node" => 0,
             "stream" => 1,
@@ -164,21 +187,26 @@ fn names_of(table: &Table) -> Result<[BTreeMap<u64, String>; 2], String> {
         if names[of].insert(row.number("number")?, name.to_owned()).is_some() {
             return Err(row.fault("this number has a name already"));
         }
-    }
-    Ok(names)
+        Ok(())
+    });
+    names
 }
 
 /// Whether talkers and listeners are ends of cables, which a way connects.
-fn check(instance: &Instance) -> Result<(), String> {
+fn check(instance: &Instance, found: &mut Converted) {
     for task in &instance.tasks {
+        let before = found.faults.len();
         for node in std::iter::once(task.talker).chain(task.listeners.iter().copied()) {
             let cables = instance.neighbours(node).len();
             if cables != 1 {
-                return Err(format!(
+                found.fault(format!(
                     "stream {}: node {node} has {cables} cables: talkers and listeners are end stations, with one",
                     task.number
                 ));
             }
+        }
+        if found.faults.len() > before {
+            continue;
         }
         let mut reached = BTreeSet::from([task.talker]);
         let mut next = vec![task.talker];
@@ -186,10 +214,9 @@ fn check(instance: &Instance) -> Result<(), String> {
             next.extend(instance.neighbours(node).into_iter().filter(|node| reached.insert(*node)));
         }
         if let Some(listener) = task.listeners.iter().find(|listener| !reached.contains(listener)) {
-            return Err(format!("stream {}: no way leads from {} to {listener}", task.number, task.talker));
+            found.fault(format!("stream {}: no way leads from {} to {listener}", task.number, task.talker));
         }
     }
-    Ok(())
 }
 
 /// The direction of a row, which the topology has.
@@ -206,9 +233,9 @@ fn queue(row: Row<'_>) -> Result<u8, String> {
     found.ok_or_else(|| row.fault("`queue`: a port has the queues 0 to 7"))
 }
 
-fn windows_of(table: &Table, instance: &Instance) -> Result<BTreeMap<Direction, Windows>, String> {
+fn windows_of(table: &Table, instance: &Instance, found: &mut Converted) -> BTreeMap<Direction, Windows> {
     let mut windows: BTreeMap<Direction, Windows> = BTreeMap::new();
-    for row in table.rows() {
+    each(table, found, |row, _| {
         let (start, end, cycle) = (row.time("start")?, row.time("end")?, row.time("cycle")?);
         // A cycle of a description is a microsecond at least, and its entries are whole picoseconds.
         if end < start || !(1_000_000..=super::CYCLE_MAX).contains(&cycle) {
@@ -220,36 +247,41 @@ fn windows_of(table: &Table, instance: &Instance) -> Result<BTreeMap<Direction, 
             return Err(row.fault("another row of this link has another cycle"));
         }
         own.rows.push((queue(row)?, start, end));
-    }
-    Ok(windows)
+        Ok(())
+    });
+    windows
 }
 
 fn planned_of(
-    offsets: &Table,
-    routes: &Table,
-    queues: &Table,
+    [offsets, routes, queues]: [&Table; 3],
     instance: &Instance,
     found: &mut Converted,
-) -> Result<Vec<Planned>, String> {
+) -> Vec<Planned> {
     let mut of_offsets: BTreeMap<u64, BTreeMap<u64, u64>> = BTreeMap::new();
-    for row in offsets.rows() {
+    each(offsets, found, |row, _| {
         let (stream, frame) = (row.number("stream")?, row.number("frame")?);
         if of_offsets.entry(stream).or_default().insert(frame, row.time("offset")?).is_some() {
             return Err(row.fault("this frame has an offset already"));
         }
-    }
+        Ok(())
+    });
     let mut of_routes: BTreeMap<u64, BTreeSet<Direction>> = BTreeMap::new();
-    for row in routes.rows() {
+    each(routes, found, |row, _| {
         of_routes.entry(row.number("stream")?).or_default().insert(direction(row, instance)?);
-    }
+        Ok(())
+    });
     let mut of_queues: BTreeMap<(u64, u64), BTreeMap<Direction, u8>> = BTreeMap::new();
-    for row in queues.rows() {
+    each(queues, found, |row, _| {
         let frame = (row.number("stream")?, row.number("frame")?);
         if of_queues.entry(frame).or_default().insert(direction(row, instance)?, queue(row)?).is_some() {
             return Err(row.fault("this frame has a queue at this link already"));
         }
+        Ok(())
+    });
+    if !found.faults.is_empty() {
+        return Vec::new();
     }
-    let plan = |task: &Task| {
+    let mut plan = |task: &Task, found: &mut Converted| {
         let stream = task.number;
         let all = of_routes.remove(&stream).unwrap_or_default();
         let route = tree(task, &all)?;
@@ -276,7 +308,11 @@ fn planned_of(
             .collect();
         Ok(Planned { route, frames: frames? })
     };
-    let planned: Result<Vec<Planned>, String> = instance.tasks.iter().map(plan).collect();
+    let mut planned = Vec::new();
+    for task in &instance.tasks {
+        let own = plan(task, found);
+        planned.extend(found.keep(own));
+    }
     let others: BTreeSet<u64> = of_offsets
         .into_keys()
         .chain(of_routes.into_keys())

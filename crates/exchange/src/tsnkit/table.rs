@@ -1,5 +1,7 @@
 //! Tables of tsnkit: comma-separated, with a heading; links are pairs of numbers, listeners lists of them, and times nanoseconds.
 
+use crate::Converted;
+
 /// What a table is, by its heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
@@ -44,7 +46,7 @@ pub(super) struct Row<'t> {
 
 impl Table {
     /// Reads a table, and what it is.
-    pub(super) fn read(name: &str, text: &str) -> Result<(Kind, Self), String> {
+    pub(super) fn read(name: &str, text: &str, converted: &mut Converted) -> Result<(Kind, Self), String> {
         let mut rows = rows(text.trim_start_matches('\u{feff}'))
             .map_err(|line| format!("{name}, line {line}: a quotation mark without a second one"))?
             .into_iter();
@@ -65,9 +67,13 @@ impl Table {
                     known.join("; ")
                 )
             })?;
-        let rows: Vec<_> = rows.collect();
-        if let Some((line, cells)) = rows.iter().find(|(_, cells)| cells.len() != columns.len()) {
-            return Err(format!("{name}, line {line}: {} values for {} columns", cells.len(), columns.len()));
+        let (rows, others): (Vec<_>, Vec<_>) = rows.partition(|(_, cells)| cells.len() == columns.len());
+        for (line, cells) in others {
+            converted.fault(format!(
+                "{name}, line {line}: {} values for {} columns",
+                cells.len(),
+                columns.len()
+            ));
         }
         Ok((kind, Self { name: name.to_owned(), columns, rows }))
     }

@@ -67,7 +67,8 @@ pub(super) fn write(network: &Network) -> Vec<Text> {
     let mut left_out = Some(tables.lacks.left_out);
     let text = |(file, text): (&str, String)| {
         // What is left out is of all files: the first has it.
-        let converted = Converted { text, left_out: left_out.take().unwrap_or_default() };
+        let converted =
+            Converted { text, left_out: left_out.take().unwrap_or_default(), ..Converted::default() };
         Text { file: Some(file.to_owned()), converted }
     };
     tables.files.into_iter().map(text).collect()

@@ -14,7 +14,7 @@ fn read(files: &[(&str, &str)]) -> Result<Converted, String> {
         .iter()
         .map(|(name, text)| Input { name: (*name).to_owned(), text: (*text).to_owned() })
         .collect();
-    (tautwire_exchange::import("inet").unwrap().read)(&inputs)
+    tautwire_exchange::import("inet").unwrap().read(&inputs).map_err(|faults| faults.join("\n"))
 }
 
 fn written(network: &Network) -> (String, String, Vec<String>) {
@@ -324,6 +324,14 @@ fn what_is_not_understood_has_its_line() {
         let found = read(&[("star", &ned), ("omnetpp", INI)]).unwrap_err();
         assert!(found.starts_with(why), "{found}");
     }
+    // All at once.
+    let bad = "*.sw.eth[0].macLayer.queue.transmissionGate[3].durations = [1ms]\n*.sw.eth[1].macLayer.queue.numTrafficClasses = 9\n*.bulk.eth[0].bitrate = 1 parsec\n";
+    let text = INI.replace("[General]\n", &format!("[General]\n{bad}"));
+    let found = read(&[("star", NED), ("omnetpp", &text)]).unwrap_err();
+    assert_eq!(found.lines().count(), 3, "{found}");
+    let found =
+        read(&[("star", NED), ("omnetpp", &format!("{INI}include a\nx\n*.y = ${{z}}\n"))]).unwrap_err();
+    assert_eq!(found.lines().count(), 3, "{found}");
     let two = format!("{INI}[Config A]\n[Config B]\n");
     assert!(read(&[("star", NED), ("omnetpp", &two)]).unwrap_err().contains("A (line"));
 }

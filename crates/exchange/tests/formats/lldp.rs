@@ -10,7 +10,7 @@ use tautwire_model::network::{Network, NodeKind, PortIndex};
 use crate::common::{network, networks};
 
 fn read(inputs: &[Input]) -> Result<Converted, String> {
-    (tautwire_exchange::import("lldp").unwrap().read)(inputs)
+    tautwire_exchange::import("lldp").unwrap().read(inputs).map_err(|faults| faults.join("\n"))
 }
 
 fn input(name: &str, text: impl ToString) -> Input {
@@ -24,7 +24,7 @@ fn far(network: &Network, port: PortIndex) -> Option<(PortIndex, u64)> {
 }
 
 /// What a host's `lldpctl -f json0` prints, or `-f json`.
-fn told(network: &Network, node: usize, is_json0: bool, medium: bool) -> Value {
+pub(crate) fn told(network: &Network, node: usize, is_json0: bool, medium: bool) -> Value {
     let mut interfaces = Vec::new();
     for number in network.nodes[node].ports.clone() {
         let Some((far, rate)) = far(network, PortIndex(number)) else { continue };
@@ -160,7 +160,7 @@ fn what_is_not_known_or_left_out_is_listed() {
             "the port of switch.example.com at control.eth0: mfs",
             "control: whether it bridges is not known; with 2 cables it becomes a bridge",
             "02-00-00-00-00-09: whether it bridges is not known; with 1 cable it becomes an end-station",
-            "\"control:eth1\" to \"02-00-00-00-00-09:x-y\": its rate is not known; 1000 Mbit/s is written",
+            "\"control:eth1\" to \"02-00-00-00-00-09:x-y\": its rate is not known; 1 Gbit/s is written",
         ]
     );
 }
@@ -172,6 +172,9 @@ fn files_that_are_none_are_refused() {
     {
         assert!(read(&[input("a", text)]).unwrap_err().starts_with(expected), "{text}");
     }
+    // All at once.
+    let why = read(&[input("a", "{"), input("b", "[]"), input("c", "{}")]).unwrap_err();
+    assert_eq!(why.lines().count(), 3, "{why}");
     let none = || input("a", "{\"lldp\": {}}");
     assert_eq!(read(&[none(), none()]).unwrap_err(), "there are two files of the host `a`");
     assert_eq!(network(&read(&[none()]).unwrap().text).nodes.len(), 1);

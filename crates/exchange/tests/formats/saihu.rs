@@ -8,10 +8,10 @@ use tautwire_workbench::{Network, bounds};
 use crate::common::{network, networks, written};
 
 fn read(text: &str) -> Result<Converted, String> {
-    (tautwire_exchange::import("saihu").unwrap().read)(&[Input {
-        name: "net".to_owned(),
-        text: text.to_owned(),
-    }])
+    tautwire_exchange::import("saihu")
+        .unwrap()
+        .read(&[Input { name: "net".to_owned(), text: text.to_owned() }])
+        .map_err(|faults| faults.join("\n"))
 }
 
 /// Ways over the ports of a tree of switches, each server with a rate and a latency of its own.
@@ -246,6 +246,13 @@ fn what_is_no_network_is_refused() {
     ] {
         assert_eq!(topology(from, to), expected);
     }
+    // All at once, each with its place.
+    let several = PORTS.replacen("[100]", "[\"100Mb\"]", 1).replacen("[2]", "[2, 3]", 1);
+    assert_eq!(
+        read(&several).unwrap_err(),
+        "net: servers: s1-p: `100Mb` is no rate, such as 100Mbps
+net: flows: a: its curve has 2 `rates` and 1 `bursts`"
+    );
     for nothing in ["", "\u{feff}", " \n"] {
         assert_eq!(read(nothing).unwrap_err(), "net: it is empty: it must be a JSON object or XML");
     }

@@ -1,5 +1,6 @@
 //! `tc`: the commands, read back, hold what the network has; and what they do not hold is named.
 
+use serde_json::{Value, json};
 use tautwire_core::Priority;
 use tautwire_exchange::Converted;
 use tautwire_model::gates::GateParameters;
@@ -276,4 +277,191 @@ streams:
     );
     let found = written("tc", &network);
     insta::assert_snapshot!("cell", format!("{}\n{}\n", found.text, found.left_out.join("\n")));
+}
+
+fn imported(inputs: &[(&str, Value)]) -> Result<Converted, String> {
+    let inputs: Vec<tautwire_exchange::Input> = inputs
+        .iter()
+        .map(|(name, value)| tautwire_exchange::Input { name: (*name).to_owned(), text: value.to_string() })
+        .collect();
+    tautwire_exchange::import("tc").unwrap().read(&inputs).map_err(|faults| faults.join("\n"))
+}
+
+/// What `tc -j qdisc show` prints after the commands of a node: the keys are those of iproute2's sources.
+fn shown(text: &str, network: &Network, node: &tautwire_model::network::Node) -> Value {
+    let number = |word: &str| word.parse::<i64>().unwrap();
+    let mut found = Vec::new();
+    for words in commands(text, &node.name) {
+        let Some(at) = words.iter().position(|word| *word == "handle").filter(|_| words[1] == "qdisc") else {
+            continue;
+        };
+        // Sizes of frames are no part of what is printed without details.
+        let mut rest = &words[at + 2..];
+        if rest[0] == "stab" {
+            rest = &rest[5..];
+        }
+        let (kind, rest) = (rest[0], &rest[1..]);
+        let mut own =
+            json!({"kind": kind, "handle": words[at + 1], "dev": after(&words, "dev").unwrap(), "refcnt": 2});
+        match after(&words, "parent").unwrap() {
+            "root" => own["root"] = true.into(),
+            parent => own["parent"] = parent.into(),
+        }
+        let list = |key: &str, count: usize| -> Vec<&str> {
+            let at = rest.iter().position(|word| *word == key).map_or(rest.len(), |at| at + 1);
+            rest[at..].iter().take(count).copied().collect()
+        };
+        own["options"] = match kind {
+            "mqprio" | "taprio" => {
+                let classes = number(after(rest, "num_tc").unwrap()) as usize;
+                let map: Vec<i64> = list("map", 16).into_iter().map(number).collect();
+                let queues = list("queues", classes).into_iter().map(|range| {
+                    let (count, first) = range.split_once('@').unwrap();
+                    let (count, first) = (number(count), number(first));
+                    if kind == "mqprio" {
+                        json!([first, first + count - 1])
+                    } else {
+                        json!({"offset": first, "count": count})
+                    }
+                });
+                let mut options = json!({"tc": classes, "map": map, "queues": queues.collect::<Vec<_>>()});
+                if kind == "taprio" {
+                    let entries =
+                        rest.iter().enumerate().filter(|(_, word)| **word == "sched-entry").enumerate();
+                    let entries = entries.map(|(index, (at, _))| {
+                        json!({"index": index, "cmd": rest[at + 1], "gatemask": format!("0x{}", rest[at + 2].trim_start_matches('0')), "interval": number(rest[at + 3])})
+                    });
+                    options["schedule"] = entries
+                        .map(|mut entry| {
+                            if entry["gatemask"] == "0x" {
+                                entry["gatemask"] = "0x0".into();
+                            }
+                            entry
+                        })
+                        .collect();
+                    for (key, word) in [
+                        ("base_time", "base-time"),
+                        ("cycle_time", "cycle-time"),
+                        ("cycle_time_extension", "cycle-time-extension"),
+                    ] {
+                        options[key] = after(rest, word).map_or(0, number).into();
+                    }
+                    options["clockid"] = "TAI".into();
+                    if rest.contains(&"max-sdu") {
+                        let mut sizes: Vec<i64> = list("max-sdu", classes).into_iter().map(number).collect();
+                        sizes.resize(16, 0);
+                        options["max-sdu"] = json!(sizes);
+                    }
+                }
+                options
+            }
+            "cbs" => json!({"idleslope": number(after(rest, "idleslope").unwrap()), "offload": 0}),
+            "etf" => json!({"clockid": "TAI", "delta": 200_000, "offload": "off"}),
+            _ => json!({"limit": number(after(rest, "limit").unwrap())}),
+        };
+        found.push(own);
+    }
+    // What Linux has by itself.
+    for number in node.ports.clone() {
+        let port = &network.ports[number as usize];
+        if port.links.is_some() && found.iter().all(|own: &Value| own["dev"] != port.name.as_str()) {
+            found.push(json!({"kind": "pfifo", "handle": "0:", "dev": port.name, "root": true, "options": {"limit": 1000}}));
+        }
+    }
+    found.into()
+}
+
+/// Nodes by LLDP with what `tc` shows of them give a network with the same commands.
+#[test]
+fn what_tc_shows_gives_the_same_commands_again() {
+    let (mut compared, mut gated, mut shaped, mut limited) = (0, 0, 0, 0);
+    for (name, own) in networks(3) {
+        // What its neighbours say of a rate is whole Mbit/s.
+        if own.links.is_empty() || own.links.iter().any(|link| link.rate.as_bps() % 1_000_000 != 0) {
+            continue;
+        }
+        let text = written("tc", &own).text;
+        let mut inputs = Vec::new();
+        for (number, node) in own.nodes.iter().enumerate() {
+            let is_joined = node.ports.clone().any(|port| own.ports[port as usize].links.is_some());
+            // An interface of another name than its port would have two names here.
+            let is_named = node.ports.clone().all(|port| own.ports[port as usize].interface.is_none());
+            if is_joined && is_named {
+                inputs.push((node.name.as_str(), shown(&text, &own, node)));
+                inputs.push((node.name.as_str(), crate::lldp::told(&own, number, true, true)));
+            }
+        }
+        let found = imported(&inputs).unwrap_or_else(|why| panic!("{name}: {why}"));
+        let loaded = tautwire_workbench::load_text("net.yaml", &found.text);
+        let back =
+            loaded.network.unwrap_or_else(|| panic!("{name}: {:?}\n{}", loaded.diagnostics, found.text));
+        let again = written("tc", &back).text;
+        for (node, _) in inputs.iter().step_by(2) {
+            let of = |text: &str| -> Vec<String> {
+                let lines = commands(text, node)
+                    .into_iter()
+                    .filter(|words| words[1] == "qdisc" && words.contains(&"handle"));
+                // Credits depend on streams, launch times are those of streams.
+                let lines = lines.filter(|words| !words.contains(&"etf")).map(|words| {
+                    let end = words.iter().position(|word| *word == "sendslope").unwrap_or(words.len());
+                    words[..end].join(" ")
+                });
+                lines.collect()
+            };
+            let (first, second) = (of(&text), of(&again));
+            assert_eq!(first, second, "{name}: {node}\n{}", found.text);
+            compared += first.len();
+            gated += first.iter().filter(|line| line.contains("taprio")).count();
+            shaped += first.iter().filter(|line| line.contains("cbs")).count();
+            limited += first.iter().filter(|line| line.contains("limit")).count();
+        }
+    }
+    assert!(
+        compared > 300 && gated > 50 && shaped > 20 && limited > 10,
+        "{compared} {gated} {shaped} {limited}"
+    );
+}
+
+#[test]
+fn disciplines_are_read_as_a_node_shows_them() {
+    let bridge = json!([
+        {"kind": "noqueue", "handle": "0:", "dev": "lo", "root": true, "options": {}},
+        {"kind": "taprio", "handle": "100:", "dev": "swp0", "root": true, "options": {
+            "tc": 2, "map": [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0],
+            "queues": [{"offset": 0, "count": 2}, {"offset": 2, "count": 1}], "clockid": "TAI", "flags": "0x2",
+            "base_time": 1_700_000_000_000_000_123_u64, "cycle_time": 1_000_000, "cycle_time_extension": 0,
+            "schedule": [{"index": 0, "cmd": "S", "gatemask": "0x2", "interval": 250_000},
+                         {"index": 1, "cmd": "S", "gatemask": "0x1", "interval": 750_000}],
+            "max-sdu": [0, 504], "fp": ["E", "P"]}},
+        {"kind": "pfifo", "handle": "0:", "dev": "swp0", "parent": "100:1", "options": {"limit": 1000}},
+        {"kind": "cbs", "handle": "201:", "dev": "swp0", "parent": "100:3",
+         "options": {"hicredit": 1, "locredit": -1, "sendslope": -1, "idleslope": 20_000, "offload": 1}},
+        {"kind": "pfifo", "handle": "301:", "dev": "swp0", "parent": "201:1", "options": {"limit": 7}},
+        {"kind": "clsact", "handle": "ffff:", "dev": "swp0", "parent": "ffff:fff1", "options": {}},
+        {"kind": "pfifo_fast", "handle": "0:", "dev": "swp1", "root": true,
+         "options": {"bands": 3, "priomap": [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1], "multiqueue": false}},
+        {"kind": "prio", "handle": "1:", "dev": "swp2", "root": true,
+         "options": {"bands": 3, "priomap": [2, 2, 2, 2, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1], "multiqueue": false}},
+        {"kind": "bfifo", "handle": "2:", "dev": "swp2", "parent": "1:1", "options": {"limit": 3000}},
+        {"kind": "fq_codel", "handle": "0:", "dev": "eth0", "root": true, "options": {}},
+    ]);
+    let found = imported(&[("bridge", bridge)]).unwrap();
+    insta::assert_snapshot!("shown", format!("{}\n{}\n", found.text, found.left_out.join("\n")));
+    let back = network(&found.text);
+    assert_eq!(back.ports.len(), 4);
+    // Several faults at once.
+    let wrong = json!([
+        {"kind": "taprio", "handle": "1:", "dev": "a", "root": true, "options": {"tc": 9}},
+        {"kind": "mqprio", "handle": "1:", "dev": "b", "root": true, "options": {"tc": 2, "map": [0, 2]}},
+        {"kind": "cbs", "handle": "1:", "dev": "c", "root": true, "options": {}},
+        {"dev": "d"},
+    ]);
+    assert_eq!(
+        imported(&[("n", wrong), ("m", json!({}))]).unwrap_err(),
+        "m: it is no list of `tc -j qdisc show`, and nothing of `lldpctl -f json0`
+n: entry 4: a discipline has `kind` and `dev`
+n.a: `tc` of taprio: there are 1 to 8 classes
+n.b: `map` of mqprio: the classes below 2 of 16 priorities
+n.c: cbs without `idleslope`, a whole number"
+    );
 }

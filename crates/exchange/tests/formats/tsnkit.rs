@@ -15,7 +15,7 @@ type Files = Vec<(String, String)>;
 fn read(files: &[(String, String)]) -> Result<Converted, String> {
     let inputs: Vec<Input> =
         files.iter().map(|(name, text)| Input { name: name.clone(), text: text.clone() }).collect();
-    (tautwire_exchange::import("tsnkit").unwrap().read)(&inputs)
+    tautwire_exchange::import("tsnkit").unwrap().read(&inputs).map_err(|faults| faults.join("\n"))
 }
 
 fn written(network: &Network) -> (Files, Vec<String>) {
@@ -283,6 +283,21 @@ fn tables_that_are_wrong_are_refused() {
         ),
     ] {
         assert_eq!(why(&[("topo", TOPOLOGY), ("task", &tasks(row))]), expected);
+    }
+    // All at once: of every row the first.
+    let rows = tasks("0,1,[x],100,1000,1000,0\n1,1,[3],100,0,1000,0\n2,1\n3,1,[3],1.5,9,9,0");
+    let topology = TOPOLOGY.replacen("(1, 0)", "(1 0)", 1);
+    let faults = why(&[("topo", &topology), ("task", &rows), ("x", "y\n1")]);
+    assert_eq!(faults.lines().count(), 6, "{faults}");
+    for (line, part) in faults.lines().zip([
+        "task, line 4",
+        "x: its heading",
+        "topo, line",
+        "task, line 2",
+        "task, line 3",
+        "task, line 5",
+    ]) {
+        assert!(line.starts_with(part), "{part}: {faults}");
     }
     let task = tasks("0,1,[3],100,10000,10000,10000");
     let routes = ("r", "stream,link\n0,\"(1, 0)\"\n");

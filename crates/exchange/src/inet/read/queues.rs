@@ -6,28 +6,39 @@ use super::{Class, Gate, Node, Port, Reader};
 
 impl Reader<'_> {
     /// Ports, classes, gates and the delay of a node.
-    pub(super) fn node(&mut self, node: &mut Node) -> Result<(), String> {
+    pub(super) fn node(&mut self, node: &mut Node) {
         let name = node.name.clone();
-        let is_shaped = self.flag(&format!("{name}.hasEgressTrafficShaping"))?;
+        let is_shaped = self.flag(&format!("{name}.hasEgressTrafficShaping"));
+        let is_shaped = self.converted.keep(is_shaped).unwrap_or(false);
         for (number, port) in node.ports.iter_mut().enumerate() {
             let queue = format!("{name}.eth[{number}].macLayer.queue");
             if is_shaped {
-                self.classes(&queue, port)?;
-            } else if let Some(limit) = self.limit(&queue)? {
+                let classes = self.classes(&queue, port);
+                self.converted.keep(classes);
+                continue;
+            }
+            let limit = self.limit(&queue);
+            if let Some(limit) = self.converted.keep(limit).flatten() {
                 port.classes.entry(0).or_default().limit = Some(limit);
             }
         }
         if node.is_switch {
-            let layer = format!("{name}.bridging.directionReverser");
-            if self.text(&format!("{layer}.delayer.typename"))?.is_some_and(|kind| kind == "PacketDelayer") {
-                node.delay = self.delay(&format!("{layer}.delayer.delay"))?;
-            }
-            let excluded = self.value(&format!("{layer}.reverser.excludeEncapsulationProtocols"), 0)?;
-            node.untags = excluded.is_some_and(|(value, _)| {
-                value.list().unwrap_or(&[]).iter().any(|one| one.text() == Some("ieee8021qctag"))
-            });
+            let relay = self.relay(&name);
+            (node.delay, node.untags) = self.converted.keep(relay).unwrap_or_default();
         }
-        Ok(())
+    }
+
+    /// How long a switch keeps a frame, and whether it takes tags off.
+    fn relay(&self, name: &str) -> Result<((u64, u64), bool), String> {
+        let layer = format!("{name}.bridging.directionReverser");
+        let is_delayed =
+            self.text(&format!("{layer}.delayer.typename"))?.is_some_and(|kind| kind == "PacketDelayer");
+        let delay = if is_delayed { self.delay(&format!("{layer}.delayer.delay"))? } else { (0, 0) };
+        let excluded = self.value(&format!("{layer}.reverser.excludeEncapsulationProtocols"), 0)?;
+        let untags = excluded.is_some_and(|(value, _)| {
+            value.list().unwrap_or(&[]).iter().any(|one| one.text() == Some("ieee8021qctag"))
+        });
+        Ok((delay, untags))
     }
 
     /// A delay, constant or uniform.
@@ -44,7 +55,7 @@ impl Reader<'_> {
         })
     }
 
-    fn classes(&self, queue: &str, port: &mut Port) -> Result<(), String> {
+    fn classes(&mut self, queue: &str, port: &mut Port) -> Result<(), String> {
         let count = self.whole(&format!("{queue}.numTrafficClasses"), Unit::None)?.unwrap_or(8);
         if !(1..=8).contains(&count) {
             return Err(format!("{queue}: {count} traffic classes; there are 1 to 8"));
@@ -69,43 +80,43 @@ impl Reader<'_> {
             return Err(format!("{queue}.classifier: a class that is not there"));
         }
         for class in 0..count {
-            let path = format!("{queue}.transmissionSelectionAlgorithm[{class}]");
-            let mut own =
-                Class { limit: self.limit(&format!("{queue}.queue[{class}]"))?, ..Class::default() };
-            let kind_of_queue = self.text(&format!("{queue}.queue[{class}].typename"))?;
-            match self.text(&format!("{path}.typename"))?.as_deref() {
-                None | Some("") => {}
-                Some("Ieee8021qCreditBasedShaper" | "Ieee8021qCreditBasedGate") => {
-                    let slope = self.whole(&format!("{path}.idleSlope"), Unit::Rate)?;
-                    own.idle_slope = Some(
-                        slope.ok_or_else(|| format!("{path}: a credit-based shaper without `idleSlope`"))?,
-                    );
-                }
-                Some("EligibilityTimeGate" | "Ieee8021qAsynchronousShaper") => own.is_ats = true,
-                Some(other) => return Err(format!("{path}: the selection `{other}` is not supported")),
-            }
-            let is_ordered = kind_of_queue.as_deref() == Some("EligibilityTimeQueue");
-            if !is_ordered
-                && kind_of_queue
-                    .as_deref()
-                    .is_some_and(|kind| kind != "PacketQueue" && kind != "DropTailQueue")
-            {
-                return Err(format!(
-                    "{queue}.queue[{class}]: the type {} is not supported",
-                    kind_of_queue.unwrap_or_default()
-                ));
-            }
-            if is_ordered != own.is_ats {
-                return Err(format!(
-                    "{queue}: class {class} has one of EligibilityTimeQueue and EligibilityTimeGate alone"
-                ));
-            }
-            port.classes.insert(class, own);
-            if let Some(gate) = self.gate(&format!("{queue}.transmissionGate[{class}]"), port)? {
-                port.gates.insert(class, gate);
-            }
+            let own = self.class(queue, class);
+            port.classes.extend(self.converted.keep(own).map(|own| (class, own)));
+            let gate = self.gate(&format!("{queue}.transmissionGate[{class}]"), port);
+            port.gates.extend(self.converted.keep(gate).flatten().map(|gate| (class, gate)));
         }
         Ok(())
+    }
+
+    fn class(&self, queue: &str, class: u64) -> Result<Class, String> {
+        let path = format!("{queue}.transmissionSelectionAlgorithm[{class}]");
+        let mut own = Class { limit: self.limit(&format!("{queue}.queue[{class}]"))?, ..Class::default() };
+        let kind_of_queue = self.text(&format!("{queue}.queue[{class}].typename"))?;
+        match self.text(&format!("{path}.typename"))?.as_deref() {
+            None | Some("") => {}
+            Some("Ieee8021qCreditBasedShaper" | "Ieee8021qCreditBasedGate") => {
+                let slope = self.whole(&format!("{path}.idleSlope"), Unit::Rate)?;
+                own.idle_slope =
+                    Some(slope.ok_or_else(|| format!("{path}: a credit-based shaper without `idleSlope`"))?);
+            }
+            Some("EligibilityTimeGate" | "Ieee8021qAsynchronousShaper") => own.is_ats = true,
+            Some(other) => return Err(format!("{path}: the selection `{other}` is not supported")),
+        }
+        let is_ordered = kind_of_queue.as_deref() == Some("EligibilityTimeQueue");
+        if !is_ordered
+            && kind_of_queue.as_deref().is_some_and(|kind| kind != "PacketQueue" && kind != "DropTailQueue")
+        {
+            return Err(format!(
+                "{queue}.queue[{class}]: the type {} is not supported",
+                kind_of_queue.unwrap_or_default()
+            ));
+        }
+        if is_ordered != own.is_ats {
+            return Err(format!(
+                "{queue}: class {class} has one of EligibilityTimeQueue and EligibilityTimeGate alone"
+            ));
+        }
+        Ok(own)
     }
 
     fn gate(&self, path: &str, port: &mut Port) -> Result<Option<Gate>, String> {

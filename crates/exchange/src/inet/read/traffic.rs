@@ -71,98 +71,109 @@ impl Reader<'_> {
         names: &[String],
         streams: &[Identified],
         sources: &mut Vec<Source>,
-    ) -> Result<(), String> {
-        let count = self.whole(&format!("{}.numApps", node.name), Unit::None)?.unwrap_or(0);
+    ) {
+        let count = self.whole(&format!("{}.numApps", node.name), Unit::None);
+        let count = self.converted.keep(count).flatten().unwrap_or(0);
         for number in 0..count.min(65_536) {
-            let path = format!("{}.app[{number}]", node.name);
-            let label = self
-                .value(&format!("{path}.display-name"), number)?
-                .and_then(|(value, _)| value.text().map(str::to_owned));
-            let Some((kind, place)) = self.value(&format!("{path}.typename"), number)? else {
-                self.converted.lacks(format!("{path}: an application without a type"));
-                continue;
-            };
-            let port = self.value(&format!("{path}.io.localPort"), number)?;
-            match kind.text() {
-                Some("UdpSourceApp") => {}
-                Some("UdpSinkApp") => continue,
-                _ => {
-                    self.converted.lacks(format!(
-                        "{place}: the application {path}; UdpSourceApp and UdpSinkApp are understood"
-                    ));
-                    continue;
-                }
-            }
-            drop(port);
-            let octets = self.value(&format!("{path}.source.packetLength"), number)?;
-            let interval = self.value(&format!("{path}.source.productionInterval"), number);
-            let offset = self.value(&format!("{path}.source.initialProductionOffset"), number)?;
-            let port = self.value(&format!("{path}.io.destPort"), number)?;
-            let address = self.value(&format!("{path}.io.destAddress"), number)?;
-            let Some((octets, place)) = octets else {
-                return Err(format!("{path}.source.packetLength: it has no value"));
-            };
-            let Some(bits) = octets.whole(Unit::Size).filter(|bits| bits % 8 == 0) else {
-                self.converted
-                    .lacks(format!("{place}: the source {path}; its packets are not of one length"));
-                continue;
-            };
-            let place_of_interval =
-                self.parameters.get(&format!("{}.{path}.source.productionInterval", self.name));
-            let place_of_interval =
-                place_of_interval.map_or_else(|| path.clone(), |entry| entry.place.clone());
-            let interval = interval.ok().flatten().and_then(|(value, _)| match &value {
-                Value::Call(name, values) if name == "exponential" && values.len() == 1 => {
-                    values[0].whole(Unit::Time).map(Interval::Exponential)
-                }
-                value => value.whole(Unit::Time).filter(|time| *time > 0).map(Interval::Constant),
-            });
-            let Some(interval) = interval else {
-                self.converted.lacks(format!(
-                    "{place_of_interval}: the source {path}; its interval is no constant time and not exponential"
-                ));
-                continue;
-            };
-            let offset = match offset.map(|(value, place)| (value.number(Unit::Time), place)) {
-                None => 0,
-                Some((Some(offset), _)) if offset.is_negative() => 0,
-                Some((Some(offset), place)) => offset
-                    .whole()
-                    .ok_or_else(|| format!("{place}: an offset is a whole number of picoseconds"))?,
-                Some((None, place)) => return Err(format!("{place}: an offset is a time")),
-            };
-            let Some((address, place)) = address else {
-                return Err(format!("{path}.io.destAddress: it has no value"));
-            };
-            let listener = address.text().map(|text| text.split(['(', '%']).next().unwrap_or("").trim());
-            let Some(listener) = listener.and_then(|name| names.iter().position(|own| own == name)) else {
-                self.converted
-                    .lacks(format!("{place}: the source {path}; its destination is no node of the network"));
-                continue;
-            };
-            let port = port.and_then(|(value, _)| value.whole(Unit::None));
-            let of = streams.iter().find(|(_, of, _)| of.is_none() || *of == port);
-            let own = Source {
-                place,
-                name: label.unwrap_or_else(|| format!("{}-{number}", node.name)),
-                burst: 1,
-                talker,
-                listener,
-                interval,
-                offset,
-                octets: bits / 8,
-                priority: of.and_then(|(_, _, priority)| *priority),
-                stream: of.map(|(name, _, _)| name.clone()),
-            };
+            let own = self.source((talker, number), node, names, streams);
+            let Some(own) = self.converted.keep(own).flatten() else { continue };
             match sources.last_mut() {
                 Some(last) if last.is_alike(&own) => last.burst += 1,
                 _ => sources.push(own),
             }
         }
-        Ok(())
     }
 
-    pub(super) fn filters(&self, node: &str, way: &str, word: &str) -> Result<Filters, String> {
+    /// A source of a talker; none if an application is another one, or is left out.
+    fn source(
+        &mut self,
+        (talker, number): (usize, u64),
+        node: &Node,
+        names: &[String],
+        streams: &[Identified],
+    ) -> Result<Option<Source>, String> {
+        let path = format!("{}.app[{number}]", node.name);
+        let label = self
+            .value(&format!("{path}.display-name"), number)?
+            .and_then(|(value, _)| value.text().map(str::to_owned));
+        let Some((kind, place)) = self.value(&format!("{path}.typename"), number)? else {
+            self.converted.lacks(format!("{path}: an application without a type"));
+            return Ok(None);
+        };
+        let port = self.value(&format!("{path}.io.localPort"), number)?;
+        match kind.text() {
+            Some("UdpSourceApp") => {}
+            Some("UdpSinkApp") => return Ok(None),
+            _ => {
+                self.converted.lacks(format!(
+                    "{place}: the application {path}; UdpSourceApp and UdpSinkApp are understood"
+                ));
+                return Ok(None);
+            }
+        }
+        drop(port);
+        let octets = self.value(&format!("{path}.source.packetLength"), number)?;
+        let interval = self.value(&format!("{path}.source.productionInterval"), number);
+        let offset = self.value(&format!("{path}.source.initialProductionOffset"), number)?;
+        let port = self.value(&format!("{path}.io.destPort"), number)?;
+        let address = self.value(&format!("{path}.io.destAddress"), number)?;
+        let Some((octets, place)) = octets else {
+            return Err(format!("{path}.source.packetLength: it has no value"));
+        };
+        let Some(bits) = octets.whole(Unit::Size).filter(|bits| bits % 8 == 0) else {
+            self.converted.lacks(format!("{place}: the source {path}; its packets are not of one length"));
+            return Ok(None);
+        };
+        let place_of_interval =
+            self.parameters.get(&format!("{}.{path}.source.productionInterval", self.name));
+        let place_of_interval = place_of_interval.map_or_else(|| path.clone(), |entry| entry.place.clone());
+        let interval = interval.ok().flatten().and_then(|(value, _)| match &value {
+            Value::Call(name, values) if name == "exponential" && values.len() == 1 => {
+                values[0].whole(Unit::Time).map(Interval::Exponential)
+            }
+            value => value.whole(Unit::Time).filter(|time| *time > 0).map(Interval::Constant),
+        });
+        let Some(interval) = interval else {
+            self.converted.lacks(format!(
+                "{place_of_interval}: the source {path}; its interval is no constant time and not exponential"
+            ));
+            return Ok(None);
+        };
+        let offset = match offset.map(|(value, place)| (value.number(Unit::Time), place)) {
+            None => 0,
+            Some((Some(offset), _)) if offset.is_negative() => 0,
+            Some((Some(offset), place)) => offset
+                .whole()
+                .ok_or_else(|| format!("{place}: an offset is a whole number of picoseconds"))?,
+            Some((None, place)) => return Err(format!("{place}: an offset is a time")),
+        };
+        let Some((address, place)) = address else {
+            return Err(format!("{path}.io.destAddress: it has no value"));
+        };
+        let listener = address.text().map(|text| text.split(['(', '%']).next().unwrap_or("").trim());
+        let Some(listener) = listener.and_then(|name| names.iter().position(|own| own == name)) else {
+            self.converted
+                .lacks(format!("{place}: the source {path}; its destination is no node of the network"));
+            return Ok(None);
+        };
+        let port = port.and_then(|(value, _)| value.whole(Unit::None));
+        let of = streams.iter().find(|(_, of, _)| of.is_none() || *of == port);
+        let own = Source {
+            place,
+            name: label.unwrap_or_else(|| format!("{}-{number}", node.name)),
+            burst: 1,
+            talker,
+            listener,
+            interval,
+            offset,
+            octets: bits / 8,
+            priority: of.and_then(|(_, _, priority)| *priority),
+            stream: of.map(|(name, _, _)| name.clone()),
+        };
+        Ok(Some(own))
+    }
+
+    pub(super) fn filters(&mut self, node: &str, way: &str, word: &str) -> Result<Filters, String> {
         let mut found = Filters::default();
         if let Some((value, place)) =
             self.value(&format!("{node}.bridging.streamCoder.decoder.mapping"), 0)?
@@ -200,30 +211,34 @@ impl Reader<'_> {
             }
         }
         for number in 0..count.min(65_536) {
-            let meter = format!("{path}.meter[{number}]");
-            let kind = self.text(&format!("{meter}.typename"))?;
-            let filter = self.text(&format!("{path}.filter[{number}].typename"))?;
-            if kind.as_deref() != Some("EligibilityTimeMeter")
-                || filter.as_deref() != Some("EligibilityTimeFilter")
-            {
-                return Err(format!(
-                    "{meter}: EligibilityTimeMeter with EligibilityTimeFilter alone is supported"
-                ));
-            }
-            let number_of = |key: &str, unit| -> Result<(Number, String), String> {
-                let found = self.value(&format!("{meter}.{key}"), 0)?;
-                let (value, place) = found.ok_or_else(|| format!("{meter}: no `{key}`"))?;
-                let number =
-                    value.number(unit).ok_or_else(|| format!("{place}: `{key}` has another unit"))?;
-                Ok((number, place))
-            };
-            let (rate, place) = number_of("committedInformationRate", Unit::Rate)?;
-            let (burst, _) = number_of("committedBurstSize", Unit::Size)?;
-            let overhead = self.whole(&format!("{meter}.packetOverheadLength"), Unit::Size)?.unwrap_or(0);
-            let residence = self.value(&format!("{meter}.maxResidenceTime"), 0)?;
-            let residence = residence.and_then(|(value, _)| value.whole(Unit::Time));
-            found.meters.insert(number, Meter { place, rate, burst, overhead, residence });
+            let meter = self.meter(&path, number);
+            found.meters.extend(self.converted.keep(meter).map(|meter| (number, meter)));
         }
         Ok(found)
+    }
+
+    fn meter(&self, path: &str, number: u64) -> Result<Meter, String> {
+        let meter = format!("{path}.meter[{number}]");
+        let kind = self.text(&format!("{meter}.typename"))?;
+        let filter = self.text(&format!("{path}.filter[{number}].typename"))?;
+        if kind.as_deref() != Some("EligibilityTimeMeter")
+            || filter.as_deref() != Some("EligibilityTimeFilter")
+        {
+            return Err(format!(
+                "{meter}: EligibilityTimeMeter with EligibilityTimeFilter alone is supported"
+            ));
+        }
+        let number_of = |key: &str, unit| -> Result<(Number, String), String> {
+            let found = self.value(&format!("{meter}.{key}"), 0)?;
+            let (value, place) = found.ok_or_else(|| format!("{meter}: no `{key}`"))?;
+            let number = value.number(unit).ok_or_else(|| format!("{place}: `{key}` has another unit"))?;
+            Ok((number, place))
+        };
+        let (rate, place) = number_of("committedInformationRate", Unit::Rate)?;
+        let (burst, _) = number_of("committedBurstSize", Unit::Size)?;
+        let overhead = self.whole(&format!("{meter}.packetOverheadLength"), Unit::Size)?.unwrap_or(0);
+        let residence = self.value(&format!("{meter}.maxResidenceTime"), 0)?;
+        let residence = residence.and_then(|(value, _)| value.whole(Unit::Time));
+        Ok(Meter { place, rate, burst, overhead, residence })
     }
 }

@@ -1,16 +1,25 @@
-//! Topologies as GraphML, for networkx, yEd and Gephi: the kind of every node, and rate, propagation delay and ports of every cable.
+//! Topologies as GraphML, of and for networkx, yEd and Gephi: the kind of every node, and rate, propagation delay and ports of every cable.
 //!
-//! Not here: ports as elements of their own (`port`), which readers seldom take; edges have their names as data.
+//! `read.rs` reads them, also those of the Topology Zoo. Not here: ports as elements of their own (`port`), which readers seldom take; edges have their names as data.
+
+mod read;
 
 use std::fmt::Write as _;
 
 use tautwire_model::Network;
 
 use crate::xml::escaped;
-use crate::{Converted, Export, Scope, cables, kind, node_of, topology_lacks};
+use crate::{Converted, Export, Import, Scope, cables, kind, node_of, topology_lacks};
 
 pub(crate) static EXPORT: Export =
     Export { name: "graphml", about: "Topology for networkx, yEd and Gephi", scope: Scope::Network(write) };
+
+pub(crate) static IMPORT: Import = Import {
+    name: "graphml",
+    about: "a topology in GraphML, as of networkx, yEd or the Topology Zoo; nodes, cables and rates\nbecome a description",
+    example: "tautwire import graphml plant.graphml --to plant.yaml",
+    of: read::read,
+};
 
 /// The data of nodes and edges: identifier, what has it, name, type.
 const KEYS: [(&str, &str, &str, &str); 6] = [
