@@ -11,6 +11,7 @@ mod namespace;
 mod offload;
 mod packet;
 mod priority;
+mod ring;
 mod route;
 mod tunnel;
 mod wait;

@@ -3,8 +3,10 @@
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
 
 use crate::checked;
+use crate::ring::{Ring, Slot};
 
 /// Room for a tag in front of a received frame.
 const TAG: usize = 4;
@@ -57,6 +59,8 @@ pub struct Received<'b> {
 #[derive(Debug)]
 pub struct PacketSocket {
     socket: OwnedFd,
+    /// Where received frames are; none: the kernel gives each by a call.
+    ring: Option<Arc<Ring>>,
 }
 
 impl PacketSocket {
@@ -65,7 +69,16 @@ impl PacketSocket {
     /// # Errors
     /// If there is no such interface, or the process may not open it: it needs `CAP_NET_RAW`.
     pub fn open(interface: &str) -> io::Result<Self> {
-        Self::of_type(interface, ALL_PROTOCOLS)
+        Self::of_type(interface, ALL_PROTOCOLS, None)
+    }
+
+    /// The same with at least `room` octets of memory that the kernel shares with this process, 2 KiB for a frame: received frames are read
+    /// there without a call. The kernel holds this memory as long as the socket is open.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn with_ring(interface: &str, room: usize) -> io::Result<Self> {
+        Self::of_type(interface, ALL_PROTOCOLS, Some(room))
     }
 
     /// Of an interface in this thread's namespace; it takes the frames of one EtherType, and the kernel stamps what is sent by it.
@@ -73,7 +86,7 @@ impl PacketSocket {
     /// # Errors
     /// As [`Self::open`], and if the kernel does not stamp.
     pub fn stamped(interface: &str, ether_type: u16) -> io::Result<Self> {
-        let socket = Self::of_type(interface, ether_type)?;
+        let socket = Self::of_type(interface, ether_type, None)?;
         socket.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &STAMPING)?;
         Ok(socket)
     }
@@ -111,12 +124,14 @@ impl PacketSocket {
         Ok(Some((length, added)))
     }
 
-    fn of_type(interface: &str, ether_type: u16) -> io::Result<Self> {
+    fn of_type(interface: &str, ether_type: u16, room: Option<usize>) -> io::Result<Self> {
         let index = index_of(interface)?;
         let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
         // SAFETY: takes no pointer; the descriptor it gives is owned by nothing else. Without a protocol it receives nothing yet.
         let socket = unsafe { OwnedFd::from_raw_fd(checked(libc::socket(libc::AF_PACKET, kind, 0))?) };
-        let socket = Self { socket };
+        // A kernel without memory for it gives each frame by a call.
+        let ring = room.and_then(|room| Ring::new(socket.as_fd(), room).ok()).map(Arc::new);
+        let socket = Self { socket, ring };
         socket.set(libc::SOL_PACKET, libc::PACKET_AUXDATA, &1)?;
         socket.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1)?;
         // Older kernels have neither: what is sent is then received, and passes a queue more.
@@ -141,7 +156,7 @@ impl PacketSocket {
     /// # Errors
     /// If the process may have no further descriptor.
     pub fn try_clone(&self) -> io::Result<Self> {
-        Ok(Self { socket: self.socket.try_clone()? })
+        Ok(Self { socket: self.socket.try_clone()?, ring: self.ring.clone() })
     }
 
     fn bind(&self, index: libc::c_int, ether_type: u16) -> io::Result<()> {
@@ -195,9 +210,16 @@ struct Added {
 
 impl FramePort for PacketSocket {
     fn receive<'b>(&self, buffer: &'b mut [u8]) -> io::Result<Option<Received<'b>>> {
-        let Some((length, added)) = self.message(&mut buffer[TAG..], 0)? else { return Ok(None) };
+        let (length, tag, stamp) = match self.ring.as_ref().map(|ring| ring.take(&mut buffer[TAG..])) {
+            Some(None) => return Ok(None),
+            Some(Some(Slot::Frame { length, tag, stamp })) => (length, tag, Some(stamp)),
+            Some(Some(Slot::InQueue)) | None => {
+                let Some((length, added)) = self.message(&mut buffer[TAG..], 0)? else { return Ok(None) };
+                (length, added.tag, added.received)
+            }
+        };
         let end = TAG + length;
-        let octets = match added.tag {
+        let octets = match tag {
             Some((protocol, information)) if length >= ADDRESSES => {
                 buffer.copy_within(TAG..TAG + ADDRESSES, 0);
                 buffer[ADDRESSES..ADDRESSES + 2].copy_from_slice(&protocol.to_be_bytes());
@@ -206,7 +228,7 @@ impl FramePort for PacketSocket {
             }
             _ => &buffer[TAG..end],
         };
-        Ok(Some(Received { octets, stamp: added.received }))
+        Ok(Some(Received { octets, stamp }))
     }
 
     fn send(&self, frame: &[u8]) -> io::Result<bool> {
@@ -235,7 +257,7 @@ impl FramePort for PacketSocket {
                 &raw mut length,
             )
         })?;
-        Ok(u64::from(counted.tp_drops))
+        Ok(u64::from(counted.tp_drops) + self.ring.as_ref().map_or(0, |ring| ring.cut()))
     }
 
     fn descriptor(&self) -> RawFd {
@@ -301,12 +323,12 @@ fn nanoseconds(time: libc::timespec) -> u64 {
 mod tests {
     use super::*;
     use crate::route::{pair, skipped};
-    use crate::{Clock, Waiter, Woken, settle_offloads};
+    use crate::{Clock, End, Namespace, Waiter, Woken, add_pair, settle_offloads};
 
     /// Sends a frame over a pair of interfaces and gives what is received.
-    fn over(frame: &[u8]) -> Option<(Vec<u8>, bool)> {
+    fn over(frame: &[u8], room: Option<usize>) -> Option<(Vec<u8>, bool)> {
         let [one, other] = pair()?;
-        let open = |name: &'static str| move || PacketSocket::open(name);
+        let open = |name: &'static str| move || PacketSocket::of_type(name, ALL_PROTOCOLS, room);
         let [from, to] =
             [one.inside(open("t0")), other.inside(open("t1"))].map(|socket| socket.expect("it is there"));
         other.inside(|| settle_offloads("t1", &to)).expect("a pair merges nothing");
@@ -335,10 +357,53 @@ mod tests {
             [([0x88, 0xb5], 60), ([0x88, 0xb5], 1514), ([0x81, 0x00], 64), ([0x81, 0x00], 1518)]
         {
             let sent = frame(ether_type, length);
-            let Some((received, is_stamped)) = over(&sent) else { return skipped() };
-            assert_eq!(received, sent, "of {length} octets, type {ether_type:02x?}");
-            assert!(is_stamped);
+            for room in [None, Some(1)] {
+                let Some((received, is_stamped)) = over(&sent, room) else { return skipped() };
+                assert_eq!(received, sent, "of {length} octets, type {ether_type:02x?}, ring {room:?}");
+                assert!(is_stamped);
+            }
         }
+    }
+
+    #[test]
+    fn long_frames_keep_their_place_and_what_finds_no_room_is_counted() {
+        let (Ok(one), Ok(other)) = (Namespace::new(), Namespace::new()) else { return skipped() };
+        let end = |namespace, number| {
+            let (name, address) = (format!("t{number}"), [2, 0, 0, 0, 0, number]);
+            End { namespace, name, address, mtu: 9000 }
+        };
+        add_pair(&end(&one, 0), &end(&other, 1)).expect("a pair of the test's own");
+        // Of 32 frames.
+        let open = |name: &'static str| move || PacketSocket::with_ring(name, 1);
+        let [from, to] =
+            [one.inside(open("t0")), other.inside(open("t1"))].map(|socket| socket.expect("it is there"));
+        let mut buffer = [0; 16_384];
+        let mut sent = 0_u32;
+        let mut last = 0;
+        for count in [1, 20, 20, 32, 7] {
+            let frames: Vec<_> = (0..count)
+                .map(|number| {
+                    sent += 1;
+                    let mut own = frame([0x88, 0xb5], [60, 1514, 1900, 2100, 9014][number % 5]);
+                    own[14..18].copy_from_slice(&sent.to_be_bytes());
+                    own
+                })
+                .collect();
+            assert!(frames.iter().all(|frame| from.send(frame).expect("it is up")));
+            for frame in &frames {
+                let got =
+                    to.receive(&mut buffer).expect("it is open").expect("the kernel hands it over at once");
+                assert!(got.octets == frame, "{} octets for {}", got.octets.len(), frame.len());
+                assert!(got.stamp >= Some(last), "{got:?}");
+                last = got.stamp.unwrap_or(0);
+            }
+            assert!(to.receive(&mut buffer).expect("it is open").is_none());
+        }
+        assert_eq!(to.lost().expect("it is open"), 0);
+        (0..40).for_each(|_| assert!(from.send(&frame([0x88, 0xb5], 60)).expect("it is up")));
+        let received =
+            std::iter::from_fn(|| to.receive(&mut buffer).expect("it is open").map(|_| ())).count();
+        assert_eq!((received, to.lost().expect("it is open")), (32, 8));
     }
 
     #[test]

@@ -30,6 +30,8 @@ use crate::support;
 const LOOK: u64 = 5_000_000;
 /// Frames of a port that are read before others are sent.
 pub(crate) const READ_MAX: usize = 64;
+/// Octets of memory for received frames of a port: 16 384 frames.
+const ROOM: usize = 32 << 20;
 /// The kernel's answer to a frame that is too large for an interface.
 const MESSAGE_SIZE: i32 = 90;
 /// Greatest reading of an [`Instant`] in nanoseconds, half a year: the bridge stops there.
@@ -200,7 +202,7 @@ pub(crate) fn interface(
     let name = described.interface.clone().unwrap_or_default();
     let link = &network.links[described.links.map_or(0, |links| links.egress.index())];
     let no = |why: String| Cannot::Machine(format!("interface {name} for port `{}`: {why}", described.name));
-    let socket = PacketSocket::open(&name).map_err(|error| match error.kind() {
+    let socket = PacketSocket::with_ring(&name, ROOM).map_err(|error| match error.kind() {
         io::ErrorKind::PermissionDenied => {
             no("packet sockets are not allowed: run as root, or with CAP_NET_RAW".to_owned())
         }
