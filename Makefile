@@ -124,8 +124,9 @@ lint:
 	@$(ENV) "$$TAUTWIRE_PYTHON" tools/licences.py
 	@$(ENV) "$$TAUTWIRE_PYTHON" -m doctest tools/licences.py
 	@$(ENV) "$$TAUTWIRE_PYTHON" -m ruff check tools python papers studies docs/notebooks web/tests hdl benches
-	@$(ENV) "$$TAUTWIRE_PYTHON" -m ruff format --check python
+	@$(ENV) "$$TAUTWIRE_PYTHON" -m ruff format --check python hdl
 	@$(ENV) cd python && "$$TAUTWIRE_PYTHON" -m mypy
+	@$(ENV) cd hdl && "$$TAUTWIRE_PYTHON" -m mypy
 	@$(ENV) cargo test --locked --quiet --workspace --test tidy
 
 wheel:

@@ -30,6 +30,7 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable
+from typing import Any
 
 import synth
 
@@ -80,7 +81,7 @@ class Register:
     marked: bool = False
 
 
-def netlist(rtl: pathlib.Path) -> dict:
+def netlist(rtl: pathlib.Path) -> dict[str, Any]:
     """The board's module over the RTL in a folder, flat."""
     files = " ".join(str(rtl / name) for name in synth.files_of("board_switch"))
     with tempfile.TemporaryDirectory() as name:
@@ -100,13 +101,14 @@ def netlist(rtl: pathlib.Path) -> dict:
         done = subprocess.run([sys.executable, "-c", synth.DRIVER, *passes], capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError((done.stdout + done.stderr)[-2000:])
-        return json.loads(out.read_text())["modules"]["board_switch"]
+        module: dict[str, Any] = json.loads(out.read_text())["modules"]["board_switch"]
+        return module
 
 
 class Board:
     """Registers of a netlist, what they are made of, and what reads each bit."""
 
-    def __init__(self, module: dict) -> None:
+    def __init__(self, module: dict[str, Any]) -> None:
         self.names: dict[Bit, str] = {}
         self.marked: set[Bit] = set()
         for name, net in sorted(module["netnames"].items(), key=lambda item: (item[0].startswith("$") or "$" in item[0], len(item[0]))):
@@ -136,11 +138,11 @@ class Board:
         for name, cell in module["cells"].items():
             self.take(name, cell["type"], cell["connections"], cell["port_directions"], cell["parameters"])
 
-    def clock(self, pins: dict) -> str:
+    def clock(self, pins: dict[str, list[Bit]]) -> str:
         (bit,) = pins["CLK"]
         return self.clocks.get(bit, f"no input ({self.names.get(bit, bit)})")
 
-    def take(self, name: str, kind: str, pins: dict, ways: dict, parameters: dict) -> None:
+    def take(self, name: str, kind: str, pins: dict[str, list[Bit]], ways: dict[str, str], parameters: dict[str, Any]) -> None:
         if kind in REGISTERS:
             beside = tuple(bit for pin in ("EN", "SRST") for bit in pins.get(pin, ()))
             for q, d in zip(pins["Q"], pins["D"], strict=True):
@@ -223,7 +225,7 @@ class Board:
                 if self.clock_of(source) == one.clock:
                     continue
                 before = self.registers.get(one.d)
-                first = isinstance(one.d, str) and self.next_stage(q)
+                first = q is not None and isinstance(one.d, str) and self.next_stage(q)
                 second = before is not None and isinstance(before.d, str) and before.reset == one.reset and before.marked
                 if one.marked and source == one.reset and source in self.registers and (first or second):
                     right[one.name] = "reset"

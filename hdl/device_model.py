@@ -32,6 +32,13 @@ TAILS = (*range(64, 72), 1500)
 HEADER = 18
 #: Payloads of the published tables.
 PUBLISHED = (64, 100, 300, 500, 700, 900, 1100, 1300, 1500)
+#: How the switch knows frames of a stream.
+IDENTIFICATIONS = (
+    "null-stream-identification",
+    "smac-vlan-stream-identification",
+    "ip-stream-identification",
+    "mask-and-match-stream-identification",
+)
 STRICT, CREDIT, UNDELAYED, DELAYED, CUT = "strict priority", "credit-based", "ATS, no delay", "ATS", "cut-through"
 
 
@@ -167,7 +174,7 @@ devices:
       time-quantum: {switch_run.QUANTUM_PS} ps                 # a tick
       processing-delay-max: {one.delay_max} ns         # above the most of the queue, {one.queue_max} ns
       schedulers-per-group: 1024           # 1024 a port in the full build
-      stream-identification: [null-stream-identification, smac-vlan-stream-identification, ip-stream-identification, mask-and-match-stream-identification]
+      stream-identification: [{", ".join(IDENTIFICATIONS)}]
     traffic-class-table: identity          # register class_of_pcp after a reset
     queue-limit: {{frames: 32}}              # Depth
     shared-buffer: {{cell: 64 B, cells: 1024}}  # a quarter of Cells

@@ -66,7 +66,9 @@ class Proof:
 
     def hash(self) -> str:
         """Of the module, of the files beside it, what they include, and of the proof."""
-        digest = hashlib.sha256(repr((self.steps, self.mutations, self.cut, self.passes, *((self.mutated,) if self.mutated else ()))).encode())
+        digest = hashlib.sha256(
+            repr((self.steps, self.mutations, self.cut, self.passes, *((self.mutated,) if self.mutated else ()))).encode()
+        )
         paths = [RTL / f"{self.module}.sv", *(RTL / name for name in self.files), FORMAL / f"{self.top}.sv"]
         included = {name for path in paths for name in re.findall(r'`include "([^"]+)"', path.read_text())}
         for path in (*paths, *(RTL / name for name in sorted(included))):
@@ -214,7 +216,10 @@ PROOFS = (
             ("step_q >= GapLast - 4'd2", "step_q >= GapLast - 4'd3"),
             ("ready_o = !start_q && ", "ready_o = "),
             ("StPreamble: if (step_q == 4'd7) state_q <= StData;", "StPreamble: if (step_q == 4'd6) state_q <= StData;"),
-            ("delimiter_o  <= line_q == StPreamble && line_step_q == 4'd7;", "delimiter_o  <= line_q == StPreamble && line_step_q == 4'd6;"),
+            (
+                "delimiter_o  <= line_q == StPreamble && line_step_q == 4'd7;",
+                "delimiter_o  <= line_q == StPreamble && line_step_q == 4'd6;",
+            ),
             ("if (step_q == 4'd3) begin", "if (step_q == 4'd2) begin"),
         ),
     ),

@@ -1,7 +1,4 @@
-"""Writes everything that follows from ``registers.toml``: RTL, documentation, constants for Rust and Python.
-
-    python hdl/registers.py
-"""
+"""Writes everything that follows from ``registers.toml``: RTL, documentation, constants for Rust and Python: run it without arguments."""
 
 from __future__ import annotations
 
@@ -132,7 +129,9 @@ def place_of(one: Register, index: int) -> str:
 
 def rtl_stored(found: Map, block: str, indent: str, hit: str, port: str) -> tuple[list[str], list[str], list[str]]:
     """Places of the registers of a block, lines that write them by a bit for each, and lines that reset them."""
-    places, writes, resets = [], [], []
+    places: list[str] = []
+    writes: list[str] = []
+    resets: list[str] = []
     for one in found.of(block, "rw"):
         for k in range(one.count):
             target = f"{one.name}_o{port}" + (f"[{k}]" if one.count > 1 else "")
@@ -319,7 +318,9 @@ def rtl(found: Map) -> str:
         "  always_ff @(posedge clk_i) begin",
         *rtl_hits([place for place, _ in common_reads], "    ", "read_hit_q", "raddr_q"),
         "    for (int unsigned p = 0; p < Ports; p++) begin",
-        *rtl_hits([place for place, _ in port_reads], "      ", "port_read_hit_q[p]", "raddr_q >= PortBase && raddr_q[10:0]", "{3'(p), %s}"),
+        *rtl_hits(
+            [place for place, _ in port_reads], "      ", "port_read_hit_q[p]", "raddr_q >= PortBase && raddr_q[10:0]", "{3'(p), %s}"
+        ),
         "    end",
         *rtl_parts(common_reads, "    ", "read_hit_q", "common_part_q"),
         "    for (int unsigned p = 0; p < Ports; p++) begin",
@@ -375,9 +376,7 @@ def doc(found: Map) -> str:
         for one in found.of(block):
             last = f" to {one.address + 4 * (one.count - 1):#05x}" if one.count > 1 else ""
             reset = f"{one.reset:#x}" if one.stored else f"{one.constant:#x}" if one.constant is not None else ""
-            out.append(
-                f"| {one.address:#05x}{last} | `{one.name}` | {one.access} | {one.width} | {reset} | {one.about} |"
-            )
+            out.append(f"| {one.address:#05x}{last} | `{one.name}` | {one.access} | {one.width} | {reset} | {one.about} |")
     return "\n".join(out) + "\n"
 
 

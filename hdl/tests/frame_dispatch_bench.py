@@ -1,7 +1,8 @@
 """Coroutines of the bench of the way to the queues: see ``test_forwarding_path.py``.
 
 Four ports with frames, an engine that decides about those that are shaped, queues with room or without, classes that too few
-cells are free for. Every frame is claimed once, by as many readers as queues took it; those of a port that are not shaped, and those of the engine, keep their order.
+cells are free for. Every frame is claimed once, by as many readers as queues took it; those of a port that are not
+shaped, and those of the engine, keep their order.
 """
 
 from __future__ import annotations

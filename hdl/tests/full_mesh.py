@@ -137,9 +137,7 @@ class Phase:
             processing_delay_max_ps=DELAY_MAX_TICKS * QUANTUM_PS,
         )
         for k in range(STREAMS):
-            bank.add_scheduler(
-                bank.add_group(max_residence_time_ps=RESIDENCE_TICKS * QUANTUM_PS), rate_bps=rate_bps(k), burst_octets=400
-            )
+            bank.add_scheduler(bank.add_group(max_residence_time_ps=RESIDENCE_TICKS * QUANTUM_PS), rate_bps=rate_bps(k), burst_octets=400)
         mine = np.flatnonzero(self.is_stream)
         mine = mine[np.argsort(self.end[mine], kind="stable")]
         times = bank.process(self.index[mine].tolist(), (self.end[mine] * CYCLE_PS).tolist(), [64] * len(mine))

@@ -79,8 +79,7 @@ def shaped_settings(delay_max_ticks: int) -> list[Setting]:
 def measure(folder: pathlib.Path) -> dict[Case, dict[int, int]]:
     """Latency in ns by case and octets of payload."""
     return {
-        case: {size: latency_ns(shaped_settings(case.delay_max_ticks), folder, size, case.pcp) for size in (64, 1500)}
-        for case in CASES
+        case: {size: latency_ns(shaped_settings(case.delay_max_ticks), folder, size, case.pcp) for size in (64, 1500)} for case in CASES
     }
 
 

@@ -13,7 +13,8 @@ from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, Timer
 from cocotbext.eth import GmiiFrame, GmiiSink, GmiiSource
 
-# Cycles: from the start delimiter to the header, from the last octet to the verdict, from a start to the delimiter on the line with a Lead of 1.
+# Cycles: from the start delimiter to the header, from the last octet to the verdict, from a start to the delimiter on
+# the line with a Lead of 1.
 HEADER, VERDICT, START = 19, 2, 10
 
 

@@ -203,9 +203,7 @@ def many_streams(rng: np.random.Generator, per_port: int, buckets: int) -> list[
     return found
 
 
-def check_selection(
-    mixed: Mixed, outcome: Outcome, port: int, eligible: Mapping[int, int | None], dropped: Collection[int] = ()
-) -> None:
+def check_selection(mixed: Mixed, outcome: Outcome, port: int, eligible: Mapping[int, int | None], dropped: Collection[int] = ()) -> None:
     """The rules by themselves, of what found room: strict priority, order of eligibility within a class, no idle line, nothing early."""
     by_octets = {frame.octets: k for k, frame in enumerate(mixed.frames)}
     mine: list[Sent] = sorted((one for one in outcome.sent if one.port == port), key=lambda one: one.sfd)
@@ -236,9 +234,7 @@ def check_selection(
         free_at = starts[k] + 8 + len(mixed.frames[k].octets) + 12
 
 
-def check_starts(
-    mixed: Mixed, outcome: Outcome, eligible: Mapping[int, int | None], more: Mapping[int, int] = NOTHING
-) -> list[set[int]]:
+def check_starts(mixed: Mixed, outcome: Outcome, eligible: Mapping[int, int | None], more: Mapping[int, int] = NOTHING) -> list[set[int]]:
     """Every start is that of the model, to the cycle, if idleSlopes are so much more; by port, frames that found no room."""
     by_octets = {frame.octets: k for k, frame in enumerate(mixed.frames)}
     orders: dict[tuple[int, int], list[int]] = defaultdict(list)

@@ -114,9 +114,7 @@ class Selection:
 
     def seen(self, rank: int, after: int) -> int:
         """The first cycle of a choice with a candidate of a class: of a look not before a cycle, that finds a head due."""
-        looks = [
-            max(after, one.cycle + VISIBLE, -(-one.eligible_ticks // TICKS_PER_CYCLE) - self.best) for one in self.heads(rank)
-        ]
+        looks = [max(after, one.cycle + VISIBLE, -(-one.eligible_ticks // TICKS_PER_CYCLE) - self.best) for one in self.heads(rank)]
         look = min(looks, default=NEVER)
         # The look at a class is in cycles that leave its number over.
         return look + (rank - look) % CLASSES + self.best + 3

@@ -161,14 +161,10 @@ def stream_setting(address: bytes, vid: int, scheduler: int, *, source: bool = F
     ]
 
 
-def rule_setting(
-    rule: int, scheduler: int, places: dict[int, tuple[int, int]], *, used: bool = True, ports: int = 0xFF
-) -> Setting:
+def rule_setting(rule: int, scheduler: int, places: dict[int, tuple[int, int]], *, used: bool = True, ports: int = 0xFF) -> Setting:
     """A rule of value and mask by place, of some ports; all other octets may be anything."""
     octets = [places.get(place, (0, 0)) for place in range(64)]
-    writes = [
-        write("rule_octet", rule << 24 | place << 16 | value << 8 | mask) for place, (value, mask) in enumerate(octets)
-    ]
+    writes = [write("rule_octet", rule << 24 | place << 16 | value << 8 | mask) for place, (value, mask) in enumerate(octets)]
     return [write("rule_ports", ports), *writes, write("rule_scheduler", used << 31 | rule << 16 | scheduler)]
 
 
@@ -219,9 +215,7 @@ def default_tag_setting(port: int, vid: int, pcp: int) -> Setting:
 
 def class_setting(pcp: int, traffic_class: int) -> Setting:
     """On all ports."""
-    return [
-        (port_address(port, "class_of_pcp"), traffic_class << 4 * pcp, 15 << 4 * pcp) for port in range(PORTS)
-    ]
+    return [(port_address(port, "class_of_pcp"), traffic_class << 4 * pcp, 15 << 4 * pcp) for port in range(PORTS)]
 
 
 def writes_of(settings: list[Setting], cycle: int = BEFORE) -> list[Access]:
@@ -267,9 +261,7 @@ def run(
     np.array([*head, *(v for row in operations + rows for v in row)], dtype=np.uint64).tofile(folder / "script")
     (folder / "octets").write_bytes(b"".join(frame.octets for frame in frames))
     names = ("script", "octets", "sent", "sent_octets")
-    done = subprocess.run(
-        [binary, *(folder / name for name in names)], capture_output=True, text=True, check=False, timeout=3000
-    )
+    done = subprocess.run([binary, *(folder / name for name in names)], capture_output=True, text=True, check=False, timeout=3000)
     assert done.returncode == 0, done.stdout + done.stderr
     words = np.fromfile(folder / "sent", dtype=np.uint64).astype(np.int64)
     octets = (folder / "sent_octets").read_bytes()

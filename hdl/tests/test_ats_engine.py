@@ -91,9 +91,7 @@ def traffic(build: Build, frames: int, seed: int, pauses: float) -> Traffic:
     return Traffic(group, rate_bps, burst_octets, residence_max, arrival, scheduler, octets)
 
 
-def run_engine(
-    build: Build, load: Traffic, folder: pathlib.Path, overhead: int, delay_max: int
-) -> dict[str, np.ndarray]:
+def run_engine(build: Build, load: Traffic, folder: pathlib.Path, overhead: int, delay_max: int) -> dict[str, np.ndarray]:
     """The decisions of the engine; eligibility times in ticks after the first frame may come."""
     divisor = load.rate_bps * QUANTUM_PS
     octet_time = [-(-(OCTET_PS << 24) // int(one)) for one in divisor]
@@ -126,9 +124,7 @@ def run_engine(
 
 def run_machine(build: Build, load: Traffic, overhead: int, delay_max: int) -> np.ndarray:
     """The decisions of the machine of core, in ticks; -1 for a discard."""
-    bank = AtsSchedulers(
-        quantum_ps=QUANTUM_PS, charged_overhead_octets=overhead, processing_delay_max_ps=delay_max * QUANTUM_PS
-    )
+    bank = AtsSchedulers(quantum_ps=QUANTUM_PS, charged_overhead_octets=overhead, processing_delay_max_ps=delay_max * QUANTUM_PS)
     for limit in load.residence_max:
         bank.add_group(max_residence_time_ps=int(limit) * QUANTUM_PS)
     for group, rate, burst in zip(load.group, load.rate_bps, load.burst_octets, strict=True):

@@ -10,19 +10,18 @@ import pathlib
 
 import numpy as np
 import pytest
-import synth
 from mixed import Mixed, check_selection, check_starts, many_streams, residence
 from switch_run import PORTS, nothing_is_left, run
 from verilated import defaults
+
+import synth
 
 
 @pytest.mark.parametrize(
     ("build", "schedulers_per_port", "count"),
     [pytest.param("small", 256, 4_000), pytest.param("full", 1024, 16_000, marks=pytest.mark.slow)],
 )
-def test_a_build_with_all_its_schedulers_is_the_model(
-    tmp_path: pathlib.Path, build: str, schedulers_per_port: int, count: int
-) -> None:
+def test_a_build_with_all_its_schedulers_is_the_model(tmp_path: pathlib.Path, build: str, schedulers_per_port: int, count: int) -> None:
     sizes = {**defaults("tsn_switch"), **synth.BUILDS[build]}
     assert sizes["Schedulers"] >= PORTS * schedulers_per_port
     rng = np.random.default_rng(19)

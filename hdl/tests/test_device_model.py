@@ -1,14 +1,15 @@
-"""The device models of ``crates/model/devices/tautwire-switch.yaml`` against the RTL: what they were measured as, and frames alone in a run."""
+"""The device models of ``crates/model/devices/tautwire-switch.yaml`` against the RTL: as measured, and frames alone in a run."""
 
 from __future__ import annotations
 
-import device_model
 import numpy as np
 import pytest
 import tautwire
-from device_model import CREDIT, CUT, DELAYED, HEADER, STRICT, UNDELAYED, wire_ns
 from latency import PHYS_NS
 from tautwire import Network, Periodic, Shaper
+
+import device_model
+from device_model import CREDIT, CUT, DELAYED, HEADER, STRICT, UNDELAYED, wire_ns
 
 # Least, mean and greatest latency of frames alone differ by at most so much between a run of the model and the RTL: the scan's
 # phase (56 ns) and the frame's last word (16 ns) are drawn in the model, and 8 ns its clock.
@@ -48,9 +49,7 @@ def network(kind: str, payload: int) -> Network:
 
 @pytest.mark.parametrize("payload", [64, 1500])
 @pytest.mark.parametrize("kind", [STRICT, CREDIT, UNDELAYED, DELAYED, CUT])
-def test_a_run_of_the_model_is_as_fast_as_the_rtl(
-    measured: dict[tuple[str, int], list[int]], kind: str, payload: int
-) -> None:
+def test_a_run_of_the_model_is_as_fast_as_the_rtl(measured: dict[tuple[str, int], list[int]], kind: str, payload: int) -> None:
     described = network(kind, payload)
     rows = tautwire.simulate(described, frames=True).frames
     hop, start = np.array(rows.column("hop")), np.array(rows.column("start_ps"))

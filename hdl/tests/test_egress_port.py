@@ -1,6 +1,7 @@
 """Queues and selection of a port alone: credit of every shaped class, cycle by cycle, is that of the machine of core.
 
-Behind a closed gate credit stands still (8.6.8.2): the time of the machine stands still there. The selection is held against the rules: the highest class that waits, may pass its gate and is not in debt.
+Behind a closed gate credit stands still (8.6.8.2): the time of the machine stands still there. The
+selection is held against the rules: the highest class that waits, may pass its gate and is not in debt.
 """
 
 from __future__ import annotations
@@ -25,9 +26,7 @@ LAG = 20
 class Run:
     """Random frames of all classes; classes 4 to 7 have shaped queues by the mask."""
 
-    def __init__(
-        self, folder: pathlib.Path, seed: int, cycles: int, *, gates: int = 0xFF, shaped: int = 0, changes: bool = False
-    ) -> None:
+    def __init__(self, folder: pathlib.Path, seed: int, cycles: int, *, gates: int = 0xFF, shaped: int = 0, changes: bool = False) -> None:
         """``gates`` all the time, or other ones at random times."""
         rng = np.random.default_rng(seed)
         self.shaped, self.cycles = shaped, cycles
@@ -42,7 +41,12 @@ class Run:
         times = times[times < cycles - 100]
         count = len(times)
         frames = np.array(
-            [times, rng.integers(0, CLASSES, count), rng.integers(0, LANES, count), rng.choice([60, 61, 100, 200, 600, 1_518], count, p=[0.3, 0.2, 0.2, 0.2, 0.08, 0.02])]
+            [
+                times,
+                rng.integers(0, CLASSES, count),
+                rng.integers(0, LANES, count),
+                rng.choice([60, 61, 100, 200, 600, 1_518], count, p=[0.3, 0.2, 0.2, 0.2, 0.08, 0.02]),
+            ]
         ).T
         head = [count, cycles, len(states), shaped, *self.slopes, *states.ravel()]
         np.concatenate([head, frames.ravel()]).astype(np.uint64).tofile(folder / "script")

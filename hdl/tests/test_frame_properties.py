@@ -36,12 +36,27 @@ def test_without_a_fault_nothing_is_said(tmp_path: pathlib.Path) -> None:
     ("module", "before", "after", "finds"),
     [
         ("ingress_port", "lost_q       <= done_valid_i &&", "lost_q       <= 1'b0 && done_valid_i &&", "ReceivedIsCountedOrKept"),
-        ("ingress_port", "assign arrives = done_valid_i &&", "assign arrives = done_valid_i && ended.octets[2:0] != 3'd3 &&", "ReceivedIsCountedOrKept"),
+        (
+            "ingress_port",
+            "assign arrives = done_valid_i &&",
+            "assign arrives = done_valid_i && ended.octets[2:0] != 3'd3 &&",
+            "ReceivedIsCountedOrKept",
+        ),
         ("frame_dispatch", "dropped_o <= step_q[1] && !scarce_q ? wanted & ~room_i : '0;", "dropped_o <= '0;", "NoCellTwiceOnTheWay"),
-        ("frame_dispatch", "assign wanted = keep_q ? way_q.ports : '0;", "assign wanted = keep_q ? way_q.ports & ~(way_q.ports - 1'b1) : '0;", "EveryPortTakesOrCounts"),
-        ("switch_fabric", "begin_cell_q[p]   <= cut_start[p] ? cut_cell[p] : start_cell;", "begin_cell_q[p]   <= cut_start[p] ? cut_cell[p] : start_cell ^ CellWidth'(start_octets == 200);", "OnlyQueuedAreSent"),
+        (
+            "frame_dispatch",
+            "assign wanted = keep_q ? way_q.ports : '0;",
+            "assign wanted = keep_q ? way_q.ports & ~(way_q.ports - 1'b1) : '0;",
+            "EveryPortTakesOrCounts",
+        ),
+        (
+            "switch_fabric",
+            "begin_cell_q[p]   <= cut_start[p] ? cut_cell[p] : start_cell;",
+            "begin_cell_q[p]   <= cut_start[p] ? cut_cell[p] : start_cell ^ CellWidth'(start_octets == 200);",
+            "OnlyQueuedAreSent",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_planted_fault_is_found(tmp_path: pathlib.Path, module: str, before: str, after: str, finds: str) -> None:
     with pytest.raises(AssertionError, match=finds):
         overload(tmp_path, {module: (before, after)})

@@ -28,7 +28,7 @@ def test_full_mesh_at_line_rate_is_that_of_the_model(
     nothing_is_left(run.outcome)
     # The replay of the shapers fails where one has another slope, by one in ten thousand.
     for rank, slope in SLOPES.items():
-        with pytest.raises(AssertionError, match="starts|queue is full"):
+        with pytest.raises(AssertionError, match=r"starts|queue is full"):
             check_starts(run, run.before, {rank: slope // 10_000})
     with capsys.disabled():
         print(

@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 import pytest
+
 from output_registers import absorb
 
 CLOCK, ADDRESS = 2, 3
@@ -16,7 +17,12 @@ def memory(bits: list[int]) -> dict[str, Any]:
     pins |= {"WEB": ["0"], "OCEA": ["0"], "OCEB": ["1"], "ADB5": [ADDRESS]}
     pins |= {f"DOB{k}": [bit] for k, bit in enumerate(bits)}
     directions = {pin: "output" if pin.startswith("DO") else "input" for pin in pins}
-    return {"type": "DP16KD", "parameters": {"REGMODE_A": "NOREG", "REGMODE_B": "NOREG"}, "connections": pins, "port_directions": directions}
+    return {
+        "type": "DP16KD",
+        "parameters": {"REGMODE_A": "NOREG", "REGMODE_B": "NOREG"},
+        "connections": pins,
+        "port_directions": directions,
+    }
 
 
 def flip_flop(data: int, out: int, **changes: list[object]) -> dict[str, Any]:
@@ -44,7 +50,9 @@ def test_a_registered_port_is_moved_as_a_whole() -> None:
     assert absorb(unused) == (1, 2)
 
 
-@pytest.mark.parametrize("change", ["enable", "reset", "clock", "two loads", "logic", "port", "begins with one", "WEB", "CEA", "CEB", "RSTA", "RSTB", "CLKA"])
+@pytest.mark.parametrize(
+    "change", ["enable", "reset", "clock", "two loads", "logic", "port", "begins with one", "WEB", "CEA", "CEB", "RSTA", "RSTB", "CLKA"]
+)
 def test_what_would_change_something_is_left(change: str) -> None:
     design = module()
     cells = design["cells"]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 import crossings
 import prove
-import pytest
 
 
 @pytest.mark.parametrize("proof", prove.PROOFS, ids=lambda proof: proof.module)

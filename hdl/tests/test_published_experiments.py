@@ -8,9 +8,10 @@ import pytest
 from verilated import HDL
 
 sys.path.append(str(HDL.parent / "papers" / "ats-fpga-switch"))
-import rtl
 from shaping import burst_theory
 from switch_run import SMALL
+
+import rtl
 
 
 @pytest.fixture

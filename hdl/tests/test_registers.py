@@ -5,8 +5,9 @@ from __future__ import annotations
 import pathlib
 
 import pytest
-import registers
 from verilated import HDL, RTL, bench
+
+import registers
 
 
 @pytest.mark.parametrize("path", registers.FILES, ids=lambda path: path.name)

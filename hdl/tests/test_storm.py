@@ -64,7 +64,10 @@ def test_a_storm_on_all_ports_costs_no_good_frame(tmp_path: pathlib.Path, shorte
             if k % 4 == 0:
                 shaped, size = bool(k % 8), int(rng.integers(30, 90))
                 octets = frame_octets(
-                    host((port + 1 + k % (PORTS - 1)) % PORTS), host(port), k.to_bytes(4, "big") + bytes(42) + rng.bytes(size), pcp=6 if shaped else 1
+                    host((port + 1 + k % (PORTS - 1)) % PORTS),
+                    host(port),
+                    k.to_bytes(4, "big") + bytes(42) + rng.bytes(size),
+                    pcp=6 if shaped else 1,
                 )
                 good.append(octets)
                 frames.append(Frame(port, 20_000, octets, gap=int(rng.integers(1, 4)), preamble=int(rng.integers(1, 8))))

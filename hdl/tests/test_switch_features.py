@@ -146,7 +146,7 @@ def test_streams_are_told_by_address_by_source_and_by_masks(tmp_path: pathlib.Pa
         # 10.0.x.x to any, DSCP 46; then any UDP port 4 660 to 4 663; the first rule that matches holds.
         ip_rule(0, 3, {19: (46 << 2, 0xFC), 30: (10, 0xFF), 31: (0, 0xFF)}),
         ip_rule(1, 4, {27: (17, 0xFF), 40: (4_660 >> 8, 0xFF), 41: (4_660 & 255, 0xFC)}),
-        ip_rule(2, 1, {}) [:-1],  # written, and not used
+        ip_rule(2, 1, {})[:-1],  # written, and not used
     ]
     groups = {
         1: [frame_octets(host(9), host(0), b"null %d" % k + bytes(40), pcp=6) for k in range(4)],

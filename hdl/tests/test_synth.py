@@ -6,8 +6,9 @@ import json
 import re
 
 import latency
-import synth
 from verilated import HDL
+
+import synth
 
 
 def test_figures_of_area_are_those_of_this_rtl() -> None:

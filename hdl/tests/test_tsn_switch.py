@@ -212,9 +212,7 @@ def test_a_full_mesh_of_minimum_frames_at_line_rate(tmp_path: pathlib.Path) -> N
     """
     rng = np.random.default_rng(8)
     streams = [
-        dataclasses.replace(
-            one, targets=1 << (one.port + 1 + k % 3) % PORTS, rate_bps=int(rng.integers(10_000_000, 60_000_000))
-        )
+        dataclasses.replace(one, targets=1 << (one.port + 1 + k % 3) % PORTS, rate_bps=int(rng.integers(10_000_000, 60_000_000)))
         for k, one in enumerate(few_streams(rng))
     ]
     traffic = Mixed(streams, residence(rng, 20_000, 60_000), {4: 150_000_000})

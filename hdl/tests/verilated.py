@@ -60,9 +60,7 @@ def planted(top: str, faults: Mapping[str, tuple[str, str]] | None) -> list[path
     return [faulty(path, *faults[path.stem]) if faults and path.stem in faults else path for path in sources(top)]
 
 
-def lint(
-    top: str, parameters: Mapping[str, int] | None = None, faults: Mapping[str, tuple[str, str]] | None = None
-) -> str:
+def lint(top: str, parameters: Mapping[str, int] | None = None, faults: Mapping[str, tuple[str, str]] | None = None) -> str:
     """What Verilator says about a module with all its warnings on; empty if nothing."""
     options = [f"-G{name}={value}" for name, value in (parameters or {}).items()]
     command = [str(VERILATOR), "--lint-only", "-Wall", "--assert", f"-I{RTL}", "--top-module", top, *options]
