@@ -7,6 +7,7 @@
 #   make hdl-test           the hardware: lint, and modules against the machines of core
 #   make hdl-synth          area by open synthesis and latency of the hardware, to hdl.json; minutes
 #   make hdl-place          clock rate of the hardware by placing and routing it for an ECP5, to hdl.json; half an hour
+#   make hdl-bitstream      the bitstream of a board with two ports, to dist; a quarter of an hour
 #   make hdl-prove          proofs of the hardware's invariants by induction, and that they can fail
 #   make hdl-test-slow      the same with a million frames
 #   make bench              speed, measured on the release build, to bench.json (ONLY=sim for a part; it keeps the others)
@@ -24,7 +25,7 @@
 SHELL := /bin/sh
 .SHELLFLAGS := -eu -c
 .DEFAULT_GOAL := demo
-.PHONY: demo demo-live test test-rust test-python test-slow hdl-test hdl-test-slow hdl-synth hdl-place hdl-prove bench bench-own bench-peers papers study lint wheel deb crates docs web clean develop
+.PHONY: demo demo-live test test-rust test-python test-slow hdl-test hdl-test-slow hdl-synth hdl-place hdl-bitstream hdl-prove bench bench-own bench-peers papers study lint wheel deb crates docs web clean develop
 
 CACHE := $(or $(TAUTWIRE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tautwire)
 ENV := . '$(CACHE)/env';
@@ -88,6 +89,10 @@ hdl-synth: develop
 hdl-place: develop
 	@tools/setup place
 	@$(ENV) "$$TAUTWIRE_PYTHON" hdl/synth.py --place $(MODULE)
+
+hdl-bitstream: develop
+	@tools/setup place
+	@$(ENV) "$$TAUTWIRE_PYTHON" hdl/bitstream.py
 
 hdl-prove: develop
 	@tools/setup prove

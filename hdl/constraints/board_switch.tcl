@@ -1,8 +1,8 @@
 # Clocks of `board_switch` and the paths between them, for Vivado (`read_xdc -unmanaged`); names are those of its hierarchy. `hdl/crossings.py` compares this
 # file with the netlist: every signal that goes from one clock to another has a line here, and every line has a signal.
 #
-# Not here: pins and levels, which are a board's, and the timing at the pins of RGMII: the two-edge registers of `rgmii_port.sv` are
-# written for any technology, and keep no such timing; a board puts its own primitives there.
+# Not here: pins and levels, which are a board's, and the timing at the pins of RGMII: the two-edge registers of `rgmii_pins.sv` are
+# written for any technology, and keep no such timing; a board puts a module of its own cells there.
 
 create_clock -name clk -period 8.000 [get_ports clk_i]
 # Receive clocks of the PHYs: each is a clock of its own, 50 ppm from 125 MHz at most.

@@ -1,2 +1,3 @@
 async_fifo.sv
+rgmii_pins.sv
 rgmii_port.sv

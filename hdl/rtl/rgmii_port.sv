@@ -6,7 +6,7 @@
 // to 2 000 octets; its length does not change, the gap before it may, by an octet or two.
 // Transmission: TXC is the switch's clock; PHY or pins delay it by 2 ns.
 //
-// The two-edge registers are written for any technology; a board may put its own primitives here.
+// The two-edge registers are those of `rgmii_pins.sv`, which a board may replace by cells of its technology.
 // Not here: 10 and 100 Mbit/s, in-band status.
 
 module rgmii_port #(
@@ -38,33 +38,29 @@ module rgmii_port #(
 
   // --- Reception, in the clock of the PHY.
 
-  logic [3:0] rise_q, fall_q;
-  logic       valid_rise_q, error_fall_q;
+  logic [4:0] rx_rise, rx_fall, tx_rise_q, tx_fall_q;
   logic [7:0] octet_q;
   logic       valid_q, error_q, inside_q, push;
 
+  rgmii_pins u_pins (
+    .clk_i, .tx_rise_i(tx_rise_q), .tx_fall_i(tx_fall_q), .rgmii_txc_o, .rgmii_txd_o, .rgmii_tx_ctl_o,
+    .rgmii_rxc_i, .rgmii_rxd_i, .rgmii_rx_ctl_i, .rx_rise_o(rx_rise), .rx_fall_o(rx_fall)
+  );
+
   always_ff @(posedge rgmii_rxc_i) begin
-    rise_q <= rgmii_rxd_i;
-    // The half before this edge and the one before that: one octet.
-    octet_q <= {fall_q, rise_q};
-    error_q <= valid_rise_q ^ error_fall_q;
+    // What came in with an edge and the one behind it: one octet.
+    octet_q <= {rx_fall[3:0], rx_rise[3:0]};
+    error_q <= rx_rise[4] ^ rx_fall[4];
   end
 
   always_ff @(posedge rgmii_rxc_i or negedge rxc_rst_ni) begin
     if (!rxc_rst_ni) begin
-      valid_rise_q <= 1'b0;
-      valid_q      <= 1'b0;
-      inside_q     <= 1'b0;
+      valid_q  <= 1'b0;
+      inside_q <= 1'b0;
     end else begin
-      valid_rise_q <= rgmii_rx_ctl_i;
-      valid_q      <= valid_rise_q;
-      inside_q     <= valid_q;
+      valid_q  <= rx_rise[4];
+      inside_q <= valid_q;
     end
-  end
-
-  always_ff @(negedge rgmii_rxc_i) begin
-    fall_q       <= rgmii_rxd_i;
-    error_fall_q <= rgmii_rx_ctl_i;
   end
 
   // The octets of a carrier and one word after its last.
@@ -102,24 +98,10 @@ module rgmii_port #(
 
   // --- Transmission.
 
-  logic [7:0] txd_q;
-  logic       tx_en_q, tx_er_q, tx_error_fall_q;
-  logic [3:0] txd_fall_q;
-
   always_ff @(posedge clk_i) begin
-    txd_q   <= gmii_txd_i;
-    tx_en_q <= gmii_tx_en_i && rst_ni;
-    tx_er_q <= gmii_tx_er_i && rst_ni;
+    tx_rise_q <= {gmii_tx_en_i && rst_ni, gmii_txd_i[3:0]};
+    tx_fall_q <= {(gmii_tx_en_i ^ gmii_tx_er_i) && rst_ni, gmii_txd_i[7:4]};
   end
-
-  always_ff @(negedge clk_i) begin
-    txd_fall_q      <= txd_q[7:4];
-    tx_error_fall_q <= tx_en_q ^ tx_er_q;
-  end
-
-  assign rgmii_txc_o = clk_i;
-  assign rgmii_txd_o = clk_i ? txd_q[3:0] : txd_fall_q;
-  assign rgmii_tx_ctl_o = clk_i ? tx_en_q : tx_error_fall_q;
 
 `ifndef SYNTHESIS
   CarrierHasNoHole: assert property (@(posedge clk_i) disable iff (!rst_ni) running_q |-> level != '0);

@@ -60,11 +60,16 @@ def planted(top: str, faults: Mapping[str, tuple[str, str]] | None) -> list[path
     return [faulty(path, *faults[path.stem]) if faults and path.stem in faults else path for path in sources(top)]
 
 
-def lint(top: str, parameters: Mapping[str, int] | None = None, faults: Mapping[str, tuple[str, str]] | None = None) -> str:
-    """What Verilator says about a module with all its warnings on; empty if nothing."""
+def lint(
+    top: str,
+    parameters: Mapping[str, int] | None = None,
+    faults: Mapping[str, tuple[str, str]] | None = None,
+    files: Sequence[pathlib.Path] = (),
+) -> str:
+    """What Verilator says about a module with all its warnings on, of its files or of others; empty if nothing."""
     options = [f"-G{name}={value}" for name, value in (parameters or {}).items()]
     command = [str(VERILATOR), "--lint-only", "-Wall", "--assert", f"-I{RTL}", "--top-module", top, *options]
-    command += [str(path) for path in planted(top, faults)]
+    command += [str(path) for path in files or planted(top, faults)]
     run = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
     return run.stderr if run.returncode or "%Warning" in run.stderr else ""
 

@@ -1,0 +1,6 @@
+IDDRX1F.sv
+ODDRX1F.sv
+DELAYF.sv
+EHXPLLL.sv
+rgmii_pins.sv
+versa.sv
