@@ -62,11 +62,11 @@ async def every_register_keeps_what_is_written(dut) -> None:
     rng.shuffle(stored)
     for one, address in stored:
         kept[address] = rng.getrandbits(32) & ((1 << one.width) - 1)
-        await master.write_dword(address, kept[address])
+        assert (await master.write(address, kept[address].to_bytes(4, "little"))).resp == AxiResp.OKAY, one.name
     # Single octets by their strobes.
     for one, address in stored[:20]:
         value = rng.getrandbits(8)
-        await master.write(address + 1, bytes([value]))
+        assert (await master.write(address + 1, bytes([value]))).resp == AxiResp.OKAY, one.name
         kept[address] = (kept[address] & ~0xFF00 | value << 8) & ((1 << one.width) - 1)
     for one, address in stored:
         assert await master.read_dword(address) == kept[address], one.name
