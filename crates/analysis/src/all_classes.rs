@@ -23,11 +23,16 @@
 //! what it is at the later end. Beyond that growth a later frame waits less. A start is never later than the end of the busy period, so a
 //! larger frame starts sooner at least by the time that it is longer.
 //!
+//! How it is searched: with *J(a)* for all that comes by the frame's own link, starts never fall from one *a* to the next, for everything
+//! else grows with both *a* and *a + w*. So one walk over all *a* gives an instant for each before which its frame does not start, and the
+//! search for its least *w* begins there. Another bound of the class names the frame that it holds longest; that is looked at first,
+//! and where it waits as long here, nothing is gained and the search ends.
+//!
 //! Not for classes with windows, preemption or services, nor ATS classes, nor several queues of a class, nor ports that depend on themselves
 //! over others, whose bounds might then not come to rest; there the other bounds hold.
 //! Sources: the busy period of Specht and Samii, ECRTS 2016, and line shaping as in `line_shaping.rs`, over the classes together.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use crate::contribution::Contribution;
 use crate::curve::{Curve, Line, MICRO, span, volume, volume_floor};
@@ -36,12 +41,12 @@ use crate::plan::OWN_LANE;
 use crate::port_plan::PortPlan;
 use crate::queue_bound::QueueBound;
 use crate::response_time::{JUMPS_MAX, end_of};
-use crate::stairs::{Frames, LaneStairs, Stairs};
+use crate::stairs::{Frames, Stairs};
 
 /// Bits of the smallest frame of Ethernet on the wire.
 const FRAME_MIN: u64 = 84 * 8;
 /// How often sums of all links are looked at for one class.
-const LOOKS_MAX: usize = 2_048;
+const LOOKS_MAX: usize = 4_096;
 
 /// A class, and what goes before it: each class above by its lanes, or by a curve of all that classes send which hold frames back.
 pub(crate) struct Classes<'a> {
@@ -72,13 +77,15 @@ pub(crate) fn waits(port: &PortPlan, classes: &Classes<'_>) -> Option<Vec<(u16, 
     if until == u64::MAX || !classes.held.is_known() {
         return None;
     }
-    let mut jumps = 0;
-    let mut known = Vec::with_capacity(lanes.len() + 1);
-    for lane in lanes {
-        known.push(lane.examined(port, until, &mut jumps)?);
-    }
+    let mut stairs: Vec<_> = lanes.iter().map(|lane| lane.in_frames(port)).collect();
     if *classes.held != Curve::zero() {
-        known.push(Examined::held(classes.held, until, &mut jumps)?);
+        stairs.push((Stairs::nothing(), Stairs::in_steps(classes.held, FRAME_MIN)?));
+    }
+    let jumps = Cell::new(JUMPS_MAX);
+    let in_steps = |(own, above)| (Jumps::of(own, until, &jumps), Jumps::of(above, until, &jumps));
+    let mut known = Vec::with_capacity(stairs.len());
+    for (place, (own, above)) in stairs.iter().enumerate() {
+        known.push(Examined::of(lanes.get(place), in_steps((own, above)), port));
     }
     let search = Search {
         rate: port.rate_served,
@@ -89,7 +96,7 @@ pub(crate) fn waits(port: &PortPlan, classes: &Classes<'_>) -> Option<Vec<(u16, 
     };
     let mut looks = LOOKS_MAX;
     let end = search.end(&mut looks)?;
-    let mut times: Vec<u64> = search.lanes.iter().flat_map(|lane| lane.own.times()).collect();
+    let mut times: Vec<u64> = search.lanes.iter().flat_map(|lane| lane.own.times(end)).collect();
     let of_lane = |one: &Contribution| search.lanes.iter().position(|lane| lane.number == Some(one.lane));
     let mut all = Vec::with_capacity(classes.own.len());
     let mut without_order: Option<Vec<QueueBound>> = None;
@@ -106,7 +113,7 @@ pub(crate) fn waits(port: &PortPlan, classes: &Classes<'_>) -> Option<Vec<(u16, 
             }
             (Some(place), _) => {
                 let mut times = times.clone();
-                times.extend(search.lanes[place].above.times());
+                times.extend(search.lanes[place].above.times(end));
                 times.extend(search.between(place, end));
                 times.sort_unstable();
                 times.dedup();
@@ -116,7 +123,7 @@ pub(crate) fn waits(port: &PortPlan, classes: &Classes<'_>) -> Option<Vec<(u16, 
         };
         all.push((one.lane, bounds));
     }
-    Some(all)
+    (jumps.get() > 0).then_some(all)
 }
 
 /// Frame sizes that get a bound each: the least and the largest.
@@ -207,73 +214,117 @@ impl<'a> Lane<'a> {
         })
     }
 
-    /// Frame by frame.
-    fn examined(&self, port: &PortPlan, until: u64, jumps: &mut usize) -> Option<Examined> {
+    /// Of the class and of those above it, frame by frame.
+    fn in_frames(&self, port: &PortPlan) -> (Stairs, Stairs) {
         let own = self.own.iter().map(|one| one.in_frames(port, true)).collect();
         // The link limits those above by all that it brings.
         let above = self.above.iter().map(|one| one.in_frames(port, self.link.is_none())).collect();
+        let of = |lanes| Stairs { lanes, ..Stairs::nothing() };
+        (of(own), of(above))
+    }
+
+    /// What comes behind a frame of the class, where it comes in order.
+    #[cfg_attr(not(feature = "planted-faults"), expect(unused_variables, reason = "a fault of the port"))]
+    fn behind(&self, port: &PortPlan) -> Option<Behind> {
+        let link = self.link.filter(|link| link.is_in_order)?;
         let sizes = || self.above.iter().map(|one| (one.wire_min, one.wire_max));
         let least = sizes().map(|(least, _)| least).min().unwrap_or(0);
         let largest = sizes().map(|(_, largest)| largest).max().unwrap_or(0);
-        let behind = self.link.filter(|link| link.is_in_order).map(|link| Behind {
+        Some(Behind {
             line: link.behind,
             least: u128::from(least) * MICRO,
             is_one_size: least == largest,
             #[cfg(feature = "planted-faults")]
             is_forgotten: port.fault == Some(crate::PlantedFault::FramesBehindForgotten),
-        });
-        Some(Examined {
-            number: Some(self.number),
-            own: Jumps::of(own, until, jumps)?,
-            above: Jumps::of(above, until, jumps)?,
-            link: self.link.map(|link| link.whole),
-            behind,
         })
     }
 }
 
-/// Bits that have come by instants, in micro-bits, the first at 0; and the place that was looked at last, as the next is near.
-struct Jumps {
-    all: Vec<(u64, u128)>,
-    place: Cell<usize>,
+/// Bits that have come by instants, in micro-bits, the first at 0. Frames come as they are asked for.
+struct Jumps<'a> {
+    known: RefCell<Known<'a>>,
+    /// What was found last, as the next is near.
+    last: Cell<Found>,
 }
 
-impl Jumps {
-    fn of(lanes: Vec<LaneStairs>, until: u64, jumps: &mut usize) -> Option<Self> {
-        let stairs = Stairs { lanes, ..Stairs::nothing() };
-        let mut frames = Frames::of(&stairs, until);
-        let mut all = vec![(0, frames.all())];
-        while let Some(at) = frames.peek() {
-            frames.take_until(at);
-            all.push((at, frames.all()));
-            *jumps += 1;
-            if *jumps > JUMPS_MAX {
-                return None;
-            }
+struct Known<'a> {
+    frames: Frames<'a>,
+    all: Vec<(u64, u128)>,
+    /// How many more jumps of all links are looked at.
+    left: &'a Cell<usize>,
+}
+
+/// Micro-bits that have come from an instant on, until before another.
+#[derive(Clone, Copy)]
+struct Found {
+    from: u64,
+    until: u64,
+    bits: u128,
+    place: usize,
+}
+
+impl Known<'_> {
+    fn until(&mut self, ps: u64) {
+        while let Some(at) = self.frames.peek().filter(|at| *at <= ps) {
+            let Some(left) = self.left.get().checked_sub(1) else { return };
+            self.left.set(left);
+            self.frames.take_until(at);
+            self.all.push((at, self.frames.all()));
         }
-        Some(Self { all, place: Cell::new(0) })
+    }
+
+    fn found(&self, place: usize) -> Found {
+        let (from, bits) = self.all[place];
+        let next = self.all.get(place + 1).map(|(at, _)| *at);
+        let until = next.or_else(|| self.frames.peek()).unwrap_or(u64::MAX);
+        Found { from, until, bits, place }
+    }
+}
+
+impl<'a> Jumps<'a> {
+    fn of(stairs: &'a Stairs, until: u64, left: &'a Cell<usize>) -> Self {
+        let frames = Frames::of(stairs, until);
+        let known = Known { all: vec![(0, frames.all())], frames, left };
+        let last = Cell::new(known.found(0));
+        Self { known: RefCell::new(known), last }
     }
 
     /// Within a closed window of `ps`.
     fn at(&self, ps: u64) -> u128 {
-        let mut place = self.place.get();
-        while self.all[place].0 > ps {
+        let last = self.last.get();
+        if last.from <= ps && ps < last.until {
+            return last.bits;
+        }
+        let mut known = self.known.borrow_mut();
+        known.until(ps);
+        let mut place = last.place;
+        while known.all[place].0 > ps {
             place -= 1;
         }
-        while self.all.get(place + 1).is_some_and(|(at, _)| *at <= ps) {
+        while known.all.get(place + 1).is_some_and(|(at, _)| *at <= ps) {
             place += 1;
         }
-        self.place.set(place);
-        self.all[place].1
+        let found = known.found(place);
+        self.last.set(found);
+        found.bits
     }
 
     /// The same, far from what was looked at last.
     fn at_any(&self, ps: u64) -> u128 {
-        self.all[self.all.partition_point(|(at, _)| *at <= ps) - 1].1
+        let last = self.last.get();
+        if last.from <= ps && ps < last.until {
+            return last.bits;
+        }
+        let mut known = self.known.borrow_mut();
+        known.until(ps);
+        known.all[known.all.partition_point(|(at, _)| *at <= ps) - 1].1
     }
 
-    fn times(&self) -> impl Iterator<Item = u64> {
-        self.all.iter().map(|(at, _)| *at)
+    /// When they come, before `end`.
+    fn times(&self, end: u64) -> Vec<u64> {
+        let mut known = self.known.borrow_mut();
+        known.until(end);
+        known.all.iter().map(|(at, _)| *at).filter(|at| *at < end).collect()
     }
 }
 
@@ -298,39 +349,48 @@ impl Behind {
         let bits = self.line.burst + volume(self.line.rate, ps);
         match bits < self.least || self.least == 0 {
             true => 0,
-            false if self.is_one_size => bits / self.least * self.least,
+            false if self.is_one_size => bits - remainder(bits, self.least),
             false => bits,
         }
     }
 }
 
 /// A lane, frame by frame.
-struct Examined {
+struct Examined<'a> {
     /// None of the classes that hold frames back.
     number: Option<u16>,
-    own: Jumps,
-    above: Jumps,
+    own: Jumps<'a>,
+    above: Jumps<'a>,
     link: Option<Line>,
     behind: Option<Behind>,
+    /// So much the link may have brought by an instant.
+    carried: Cell<(u64, u128)>,
 }
 
-impl Examined {
-    fn held(curve: &Curve, until: u64, jumps: &mut usize) -> Option<Self> {
-        let above = Stairs::in_steps(curve, FRAME_MIN)?.lanes;
-        Some(Self {
-            number: None,
-            own: Jumps::of(Vec::new(), until, jumps)?,
-            above: Jumps::of(above, until, jumps)?,
-            link: None,
-            behind: None,
-        })
+impl<'a> Examined<'a> {
+    /// A lane, or what of higher classes is held back.
+    fn of(lane: Option<&Lane<'_>>, (own, above): (Jumps<'a>, Jumps<'a>), port: &PortPlan) -> Self {
+        let link = lane.and_then(|lane| lane.link).map(|link| link.whole);
+        Self {
+            number: lane.map(|lane| lane.number),
+            own,
+            above,
+            link,
+            behind: lane.and_then(|lane| lane.behind(port)),
+            carried: Cell::new((0, link.map_or(0, |line| line.burst))),
+        }
     }
 
     /// Of the class `own` micro-bits, and those above within `ps`; and how long that may grow with the link, at what rate.
     fn come(&self, own: u128, ps: u64) -> (u128, Option<(u64, u64)>) {
         let promised = own + self.above.at(ps);
         let Some(line) = self.link else { return (promised, None) };
+        let (by, known) = self.carried.get();
+        if by <= ps && known >= promised {
+            return (promised, None);
+        }
         let carried = line.burst + volume(line.rate, ps);
+        self.carried.set((ps, carried));
         if carried >= promised {
             return (promised, None);
         }
@@ -344,17 +404,49 @@ struct Coming<'a> {
     own: &'a [u128],
     from: u64,
     at: u64,
-    /// Its lane, and what has come by its link up to it beyond what the line sends meanwhile.
+    /// Its lane, and what has come by its link up to it, with what the line sends between `from` and `at` less.
     ahead: Option<(usize, i128)>,
-    /// Its own bits, micro-bits.
+    /// What its link has surely brought by `from`.
+    least: u128,
+    /// The line has sent so much by `from`.
+    sent: i128,
+}
+
+/// The longest wait of frames of one size.
+struct Sought {
+    /// Micro-bits.
     bits: u128,
+    /// From here on another bound is less; 0: one wait is as long.
+    limit: u64,
+    /// No frame from the last one on starts before this instant.
+    start: u64,
+    worst: Option<Worst>,
+}
+
+/// A wait, of which frame, that comes when, with so many micro-bits of its class.
+struct Worst {
+    wait: u64,
+    number: usize,
+    at: u64,
+    same: u128,
+}
+
+impl Sought {
+    /// Of equal waits that of the first frame counts.
+    fn take(&mut self, wait: u64, number: usize, coming: &Coming<'_>) {
+        if wait >= self.limit {
+            (self.worst, self.limit) = (None, 0);
+        } else if self.worst.as_ref().is_none_or(|worst| (worst.wait, number) < (wait, worst.number)) {
+            self.worst = Some(Worst { wait, number, at: coming.at, same: coming.own.iter().sum() });
+        }
+    }
 }
 
 struct Search<'a> {
     rate: u64,
     latency: u128,
     until: u64,
-    lanes: Vec<Examined>,
+    lanes: Vec<Examined<'a>>,
     known: &'a [QueueBound],
 }
 
@@ -378,22 +470,21 @@ impl Search<'_> {
         }
     }
 
-    /// What is still to be sent when a frame has waited for `wait`, beyond what the line has sent meanwhile.
-    fn left(&self, coming: &Coming<'_>, wait: u64) -> (i128, Growth) {
+    /// What is still to be sent when a frame of `bits` has waited for `wait`, beyond what the line has sent meanwhile.
+    fn left(&self, coming: &Coming<'_>, bits: u128, wait: u64) -> (i128, Growth) {
         let now = coming.at.saturating_add(wait);
-        let sent = signed(volume_floor(self.rate, coming.from));
-        let (mut left, mut growth) = (signed(self.latency) - signed(coming.bits) - sent, Growth::default());
+        let (mut left, mut growth) = (signed(self.latency) - signed(bits) - coming.sent, Growth::default());
         for (place, lane) in self.lanes.iter().enumerate() {
             let (bits, grows) = lane.come(coming.own[place], now);
             let mut bits = signed(bits);
             match (coming.ahead, &lane.behind) {
-                (Some((own, ahead)), Some(behind)) if own == place => {
+                (Some((own, by_now)), Some(behind)) if own == place => {
                     // The same on its own link, as far as that has brought it.
-                    let after = match behind.within(wait) {
-                        0 => 0,
-                        after => after.min(lane.above.at_any(wait)),
+                    let by_link = match behind.within(wait) {
+                        0 => by_now,
+                        _ if by_now > bits => by_now,
+                        after => by_now + signed(after.min(lane.above.at_any(wait))),
                     };
-                    let by_link = ahead + signed(after) + sent;
                     if by_link <= bits {
                         bits = by_link;
                     } else if let Some((time, rate)) = grows {
@@ -408,23 +499,73 @@ impl Search<'_> {
         (left, growth)
     }
 
-    /// Whether a frame has started when it has waited for `wait`.
-    fn has_started(&self, coming: &Coming<'_>, wait: u64) -> bool {
-        self.left(coming, wait).0 <= signed(volume_floor(self.rate, wait))
-    }
-
-    /// How long it waits. What comes after the greatest end of a busy period need not be known: the frame has started then.
-    fn wait(&self, coming: &Coming<'_>, looks: &mut usize) -> Option<u64> {
-        let mut wait = 0;
+    /// How long it waits, or that this is no less than `limit`. It does not start before `start`. What comes after the greatest end of a
+    /// busy period need not be known: the frame has started then.
+    fn wait(&self, coming: &Coming<'_>, sought: &Sought, looks: &mut usize) -> Option<u64> {
+        let mut wait = sought.start.saturating_sub(coming.from);
         loop {
             *looks = looks.checked_sub(1)?;
-            let (left, growth) = self.left(coming, wait);
+            let (left, growth) = self.left(coming, sought.bits, wait);
             let next = span(u128::try_from(left).unwrap_or(0), self.rate)?;
             if next <= wait {
                 return Some(wait);
             }
             wait = next.max(growth.next(wait, left, self.rate));
+            if wait >= sought.limit {
+                return Some(wait);
+            }
         }
+    }
+
+    /// When no frame of `bits` has started yet that comes with these or later, if none does before `start`: of its own link counts what
+    /// has surely come before it. That falls for no later frame, so each search begins where the one before has ended, and all of them look
+    /// but once at a jump.
+    fn start(&self, coming: &Coming<'_>, sought: &Sought) -> Option<u64> {
+        let mut now = sought.start.max(coming.from);
+        loop {
+            let (mut left, mut growth) = (signed(self.latency) - signed(sought.bits), Growth::default());
+            for (place, lane) in self.lanes.iter().enumerate() {
+                if coming.ahead.is_some_and(|(own, _)| own == place) {
+                    left += signed(coming.least);
+                } else {
+                    let (bits, grows) = lane.come(coming.own[place], now);
+                    left += signed(bits);
+                    growth.add(grows);
+                }
+            }
+            let next = span(u128::try_from(left).unwrap_or(0), self.rate)?;
+            if next <= now {
+                return Some(now);
+            }
+            now = next.max(growth.next(now, left, self.rate));
+            if now.saturating_sub(coming.from) >= sought.limit {
+                return Some(now);
+            }
+        }
+    }
+
+    /// A frame by the lane at `place`, if its order counts, or by any, that comes at `times[number]` or later, but before the next of them.
+    fn coming<'b>(
+        &self,
+        place: Option<usize>,
+        (times, number): (&[u64], usize),
+        end: u64,
+        own: &'b mut [u128],
+    ) -> Coming<'b> {
+        let from = times[number];
+        let next = times.get(number + 1).copied().unwrap_or(end).min(end);
+        for (own, lane) in own.iter_mut().zip(&self.lanes) {
+            *own = lane.own.at(from);
+        }
+        let sent = signed(volume_floor(self.rate, from));
+        let (at, least, ahead) = match place {
+            Some(place) => {
+                let (at, least, ahead) = self.ahead(place, own[place], (from, next));
+                (at, least, Some((place, ahead + sent)))
+            }
+            None => (from, 0, None),
+        };
+        Coming { own, from, at, ahead, least, sent }
     }
 
     /// The bounds of frames of these sizes, which come by one lane in its order, or by any.
@@ -437,49 +578,35 @@ impl Search<'_> {
         slack: u64,
         looks: &mut usize,
     ) -> Option<Vec<QueueBound>> {
-        let mut worst: Vec<Option<(u64, u64, u128)>> = vec![None; sizes.len()];
-        let of_size = |bits: u64| self.known.iter().filter_map(|bound| bound.start_max(bits)).min();
-        // From here on another bound is less.
-        let mut limits: Vec<u64> = sizes.iter().map(|bits| of_size(*bits).unwrap_or(u64::MAX)).collect();
+        let times = &times[..times.partition_point(|from| *from < end)];
         let mut own = vec![0; self.lanes.len()];
-        for (number, from) in times.iter().copied().enumerate().take_while(|(_, from)| *from < end) {
-            let next = times.get(number + 1).copied().unwrap_or(end).min(end);
-            for (own, lane) in own.iter_mut().zip(&self.lanes) {
-                *own = lane.own.at(from);
+        let mut all = Vec::with_capacity(sizes.len());
+        for bits in sizes {
+            let known = self.known.iter().filter_map(|bound| Some((bound.start_max(*bits)?, bound.lead)));
+            let known = known.min();
+            let limit = known.map_or(u64::MAX, |(wait, _)| wait);
+            let mut sought = Sought { bits: u128::from(*bits) * MICRO, limit, start: 0, worst: None };
+            // Most often no frame waits longer than that which does by the other bound: either the search ends with it, or others are compared with it.
+            let first = known.map_or(0, |(_, lead)| times.partition_point(|from| *from <= lead));
+            if let Some(number) = first.checked_sub(1).filter(|_| limit > 0) {
+                let coming = self.coming(place, (times, number), end, &mut own);
+                sought.take(self.wait(&coming, &sought, looks)?, number, &coming);
             }
-            let (at, ahead) = match place {
-                Some(place) => {
-                    let (at, ahead) = self.ahead(place, own[place], (from, next));
-                    (at, Some((place, ahead)))
-                }
-                None => (from, None),
-            };
-            if limits.iter().all(|limit| *limit == 0) {
+            all.push(sought);
+        }
+        for number in 0..times.len() {
+            if all.iter().all(|sought| sought.limit == 0) {
                 break;
             }
-            for ((bits, worst), limit) in sizes.iter().zip(&mut worst).zip(&mut limits) {
-                if *limit == 0 {
-                    continue;
-                }
-                let bits = u128::from(*bits) * MICRO;
-                let coming = Coming { own: &own, from, at, ahead, bits };
-                *looks = looks.checked_sub(1)?;
-                if worst.is_some_and(|(wait, ..)| self.has_started(&coming, wait)) {
-                    continue;
-                }
-                let wait = self.wait(&coming, looks)?;
-                if wait >= *limit {
-                    (*worst, *limit) = (None, 0);
-                    continue;
-                }
-                if worst.is_none_or(|(most, ..)| most < wait) {
-                    *worst = Some((wait, at, own.iter().sum()));
-                }
+            let coming = self.coming(place, (times, number), end, &mut own);
+            for sought in all.iter_mut().filter(|sought| sought.limit > 0) {
+                sought.start = self.start(&coming, sought)?;
+                sought.take(self.wait(&coming, sought, looks)?, number, &coming);
             }
         }
-        let bound = |(bits, worst): (&u64, Option<(u64, u64, u128)>)| {
-            let (wait, at, same) = worst?;
-            let own = u128::from(*bits) * MICRO;
+        let bound = |(bits, sought): (&u64, Sought)| {
+            let Worst { wait, at, same, .. } = sought.worst?;
+            let own = sought.bits;
             let served = volume(self.rate, at.checked_add(wait)?);
             Some(QueueBound {
                 before: served + own,
@@ -494,7 +621,7 @@ impl Search<'_> {
                 is_by_links: true,
             })
         };
-        Some(sizes.iter().zip(worst).filter_map(bound).collect())
+        Some(sizes.iter().zip(all).filter_map(bound).collect())
     }
 
     /// Instants between which a link slower than the line brings no more than a smallest frame: what comes before a frame at the one and
@@ -506,23 +633,23 @@ impl Search<'_> {
         step.into_iter().flat_map(move |step| (1..=end / step).map(move |number| number * step))
     }
 
-    /// When the frames that a link may have brought between two instants have come at the latest, and the most of them in excess of what
-    /// the line sends meanwhile.
-    fn ahead(&self, place: usize, own: u128, (from, next): (u64, u64)) -> (u64, i128) {
+    /// When the frames that a link may have brought between two instants have come at the latest, how many at least, and the most of them
+    /// in excess of what the line sends meanwhile.
+    fn ahead(&self, place: usize, own: u128, (from, next): (u64, u64)) -> (u64, u128, i128) {
         let lane = &self.lanes[place];
-        let promised = own + lane.above.at(from);
+        let promised = own + lane.above.at_any(from);
         let beyond = |bits: u128, at: u64| signed(bits) - signed(volume_floor(self.rate, at));
-        let Some(line) = lane.link else { return (from, beyond(promised, from)) };
+        let Some(line) = lane.link else { return (from, promised, beyond(promised, from)) };
         let carried = |at: u64| (line.burst + volume(line.rate, at)).min(promised);
         let first = carried(from);
         if first >= promised {
-            return (from, beyond(promised, from));
+            return (from, first, beyond(promised, from));
         }
         let grown =
             span(promised - first, line.rate).map_or(next, |time| from.saturating_add(time)).min(next);
         // The instant is rounded up, what the line has sent by then down.
         let last = beyond(carried(grown), grown.saturating_sub(1).max(from));
-        (grown, last.max(beyond(first, from)))
+        (grown, first, last.max(beyond(first, from)))
     }
 }
 
@@ -531,11 +658,14 @@ impl Search<'_> {
 struct Growth {
     rate: u64,
     time: Option<u64>,
+    /// Micro-bits to which what has come was rounded up.
+    rounded: i128,
 }
 
 impl Growth {
     fn add(&mut self, grows: Option<(u64, u64)>) {
         let Some((time, rate)) = grows else { return };
+        self.rounded += 1;
         self.rate = self.rate.saturating_add(rate);
         self.time = Some(self.time.map_or(time, |known| known.min(time)));
     }
@@ -543,10 +673,19 @@ impl Growth {
     /// The next instant to be looked at, when `left` is to be sent at `rate` by `now`: what comes until then is at least this growth.
     fn next(&self, now: u64, left: i128, rate: u64) -> u64 {
         let Some(time) = self.time else { return now };
-        let missing = u128::try_from(left - signed(volume_floor(rate, now))).unwrap_or(0);
+        let missing = left - signed(volume_floor(rate, now)) - 1 - self.rounded;
+        let missing = u128::try_from(missing).unwrap_or(0);
         let caught =
             rate.checked_sub(self.rate).filter(|rest| *rest > 0).and_then(|rest| span(missing, rest));
         now.saturating_add(caught.map_or(time, |caught| caught.min(time)))
+    }
+}
+
+/// What is left of a division; of two numbers of 64 bits it is far cheaper.
+fn remainder(one: u128, by: u128) -> u128 {
+    match (u64::try_from(one), u64::try_from(by)) {
+        (Ok(one), Ok(by)) => u128::from(one % by),
+        _ => one % by,
     }
 }
 

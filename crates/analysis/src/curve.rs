@@ -34,7 +34,10 @@ pub(crate) fn volume(bps: u64, ps: u64) -> u128 {
 
 /// The same rounded down.
 pub(crate) fn volume_floor(bps: u64, ps: u64) -> u128 {
-    u128::from(bps) * u128::from(ps) / PER_MICRO_BIT
+    match bps.checked_mul(ps) {
+        Some(product) => u128::from(product / PER_MICRO_BIT_64),
+        None => u128::from(bps) * u128::from(ps) / PER_MICRO_BIT,
+    }
 }
 
 /// How long `micro_bits` last at `bps`, picoseconds rounded up; none if they never pass.

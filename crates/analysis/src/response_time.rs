@@ -31,6 +31,8 @@ pub(crate) struct Walk<'a> {
     jumps: Vec<(u64, u128, u64)>,
     taken: usize,
     rest: &'a Curve,
+    /// Whether there is no rest.
+    is_all_in_jumps: bool,
     /// Upper bound of the arrivals of higher classes, in any form.
     cap: &'a Curve,
     /// Lines of curves count that leave more of the rate than this.
@@ -51,6 +53,7 @@ impl<'a> Walk<'a> {
             jumps,
             taken: 0,
             rest: &higher.rest,
+            is_all_in_jumps: higher.is_integral(),
             cap,
             least_left: 0,
             line: None,
@@ -102,15 +105,23 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The same for no more bits than before, of a frame that starts at `at` or later.
-    fn free_again(&self, own: u128, at: u64) -> Option<u64> {
+    /// The same for no more bits than before, of a frame that starts at `at` or later; `known` is what was found for one that came
+    /// before with no more bits, and its place among the jumps.
+    fn free_again(&self, own: u128, at: u64, known: &mut (u64, usize)) -> Option<u64> {
         let fixed = self.latency + own;
         let capped = self.served(fixed, self.cap);
-        let mut free = at;
+        let (mut free, mut place) = (known.0.max(at), known.1);
         let mut came = None;
         loop {
-            let (_, by_now, over) = self.jumps[self.jumps.partition_point(|(time, ..)| *time <= free) - 1];
+            while self.jumps[place].0 > free {
+                place -= 1;
+            }
+            while self.jumps.get(place + 1).is_some_and(|(time, ..)| *time <= free) {
+                place += 1;
+            }
+            let (_, by_now, over) = self.jumps[place];
             if came == Some((by_now, over)) {
+                *known = (free, place);
                 return Some(free);
             }
             came = Some((by_now, over));
@@ -126,10 +137,24 @@ impl<'a> Walk<'a> {
 
     /// The bits of higher classes before an instant, up to which their frames were enumerated, micro-bits.
     pub(crate) fn above(&self, now: u64) -> Option<u128> {
+        self.above_from(now, self.jumps.partition_point(|(time, ..)| *time < now.max(1)) - 1)
+    }
+
+    /// The same, of which `place` is the last jump before that instant.
+    fn above_from(&self, now: u64, place: usize) -> Option<u128> {
         let by = |curve: &Curve| curve.lines().iter().map(|line| line.burst + volume(line.rate, now)).min();
-        let place = self.jumps.partition_point(|(time, ..)| *time < now.max(1));
-        let came = self.jumps[place - 1].1;
-        Some((came + by(self.rest)?).min(by(self.cap)?))
+        let rest = if self.is_all_in_jumps { 0 } else { by(self.rest)? };
+        let mut least = self.jumps[place].1 + rest;
+        let mut is_known = false;
+        for line in self.cap.lines() {
+            is_known = true;
+            // Bursts of a curve grow from line to line.
+            if line.burst >= least {
+                break;
+            }
+            least = least.min(line.burst + volume(line.rate, now));
+        }
+        is_known.then_some(least)
     }
 
     /// When so much is served, and what a curve has brought until then.
@@ -242,7 +267,8 @@ pub(crate) fn stepwise(
 /// The greatest waits of frames of each size, the least first, and the most that waits, over one busy period.
 fn busy_period(walk: &mut Walk<'_>, mut coming: Frames<'_>, sizes: &[u64]) -> Option<(Vec<Wait>, u128)> {
     let mut worst = vec![Wait::default(); sizes.len()];
-    let (mut at, mut sent, mut backlog, mut taken) = (0, 0_u128, 0, 0);
+    let mut known = vec![(0, 0); sizes.len()];
+    let (mut at, mut sent, mut backlog, mut taken, mut place) = (0, 0_u128, 0, 0, 0);
     loop {
         let came = u128::from(coming.came) * MICRO;
         backlog = backlog.max(came.saturating_sub(sent));
@@ -252,13 +278,14 @@ fn busy_period(walk: &mut Walk<'_>, mut coming: Frames<'_>, sizes: &[u64]) -> Op
         if taken + walk.looked_at() > JUMPS_MAX {
             return None;
         }
-        for (bits, worst) in sizes.iter().zip(&mut worst) {
+        for ((bits, worst), known) in sizes.iter().zip(&mut worst).zip(&mut known) {
             // A larger frame starts sooner, at least by the time that it is longer.
             let sooner = if to_end { 0 } else { span_floor(u128::from(*bits - sizes[0]) * MICRO, walk.rate) };
             // But not where a part of windows is waited for.
             let surely = if walk.has_waited() { 0 } else { sooner };
             if last.time().saturating_sub(surely) > worst.time() || worst.came == 0 {
-                let start = if sooner == 0 { last.start } else { walk.free_again(without(*bits), at)? };
+                let start =
+                    if sooner == 0 { last.start } else { walk.free_again(without(*bits), at, known)? };
                 let wait = Wait { start, ..last };
                 if wait.time() > worst.time() || worst.came == 0 {
                     *worst = wait;
@@ -270,7 +297,11 @@ fn busy_period(walk: &mut Walk<'_>, mut coming: Frames<'_>, sizes: &[u64]) -> Op
             break;
         }
         walk.take_until(next);
-        sent = sent.max(volume_floor(walk.rate, next).saturating_sub(walk.latency + walk.above(next)?));
+        while walk.jumps.get(place + 1).is_some_and(|(time, ..)| *time < next) {
+            place += 1;
+        }
+        let above = walk.above_from(next, place)?;
+        sent = sent.max(volume_floor(walk.rate, next).saturating_sub(walk.latency + above));
         at = next;
         taken += coming.take_until(at);
     }
