@@ -223,6 +223,23 @@ PROOFS = (
             ("if (step_q == 4'd3) begin", "if (step_q == 4'd2) begin"),
         ),
     ),
+    Proof(
+        "gate_control",
+        1,
+        (
+            ("assign pop = push_q != pop_q && !since[EdgeWidth-1];", "assign pop = push_q != pop_q;"),
+            ("assign rooms = !full && (closing & ring_full) == '0;", "assign rooms = (closing & ring_full) == '0;"),
+            ("if (edge_q == begin_q || !changed || !runs_q)", "if (!changed || !runs_q)"),
+            ("closing == '0 ? StPush : StClose", "StPush"),
+            ("usable_q <= known || !late_o || stalls;", "usable_q <= 1'b1;"),
+            ("known_q <= (known || late_o) && !off;", "known_q <= known && !off;"),
+            ("taken_q[c] && !(bounded_q[c] && left[c][NearWidth-1]);", "taken_q[c];"),
+            ("(NearWidth'(ask_octets_i) + NearWidth'(Overhead));", "NearWidth'(ask_octets_i);"),
+            ("if (closes[c]) ring_pop_q[c] <= ring_pop_q[c] + 1'b1;", "if (pop) ring_pop_q[c] <= ring_pop_q[c] + 1'b1;"),
+            ("assign closing = put_states_q & ~states_q;", "assign closing = put_states_q ^ states_q;"),
+        ),
+        cut=("dut.sum", "dut.carry"),
+    ),
 )
 
 

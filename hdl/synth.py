@@ -52,11 +52,15 @@ MODULES = (
     "switch_registers",
     "async_fifo",
     "rgmii_port",
+    "gate_control",
 )
-# Modules in another size: the table of streams of the full build, and the engine with other numbers of schedulers than its 4096.
-SIZED = {"stream_table": ("exact_table", {"Requesters": 8, "Buckets": 2048, "KeyWidth": 61, "ValueWidth": 12})} | {
-    f"ats_engine_{count}": ("ats_engine", {"Schedulers": count}) for count in (64, 512, 16384)
-}
+# Modules in another size: the table of streams of the full build, the engine with other numbers of schedulers than its 4096,
+# gates with shorter lists than 256 entries.
+SIZED = (
+    {"stream_table": ("exact_table", {"Requesters": 8, "Buckets": 2048, "KeyWidth": 61, "ValueWidth": 12})}
+    | {f"ats_engine_{count}": ("ats_engine", {"Schedulers": count}) for count in (64, 512, 16384)}
+    | {"gate_control_64": ("gate_control", {"Entries": 64})}
+)
 # 1024 schedulers and streams, 32 rules a port, 256 KiB; 256 and 8 a port, 512 addresses, 128 KiB.
 BUILDS = {
     "full": {},

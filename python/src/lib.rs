@@ -35,7 +35,7 @@ mod _core {
     #[pymodule_export]
     use super::exchange::{export, import_network};
     #[pymodule_export]
-    use super::machines::{AtsBank, ClockServo, CreditShaper};
+    use super::machines::{AtsBank, ClockServo, CreditShaper, PortGates};
     #[pymodule_export]
     use super::network::{CoreNetwork, check_profile, load, load_text};
     #[pymodule_export]

@@ -7,6 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tautwire_core::ats::{AtsDiscard, AtsParameters, AtsSchedulers};
 use tautwire_core::cbs::CreditBasedShaper;
+use tautwire_core::gates::{CycleTime, Entry, Fit, GateParameters, Gates, HoldAdvances, Operation};
 use tautwire_core::gptp::{Adjustment, Servo};
 use tautwire_units::{BitRate, Bits, Duration, Instant};
 
@@ -156,6 +157,114 @@ impl CreditShaper {
     /// When a frame that goes on waiting from the time settled last may start.
     fn eligible_at(&self) -> u64 {
         self.shaper.eligible_at(Instant::from_ps(self.settled)).as_ps()
+    }
+}
+
+/// The gates of a port.
+#[pyclass(module = "tautwire._core")]
+pub(crate) struct PortGates {
+    gates: Gates,
+    tick_ps: u64,
+    settled: Instant,
+}
+
+impl PortGates {
+    /// Crosses all edges up to a time.
+    fn settle(&mut self, time_ps: u64) -> PyResult<()> {
+        let time = Instant::from_ps(time_ps);
+        if time < self.settled {
+            return Err(PyValueError::new_err("times must not go back"));
+        }
+        self.settled = time;
+        while self.gates.edge() <= time {
+            self.gates.cross();
+        }
+        Ok(())
+    }
+}
+
+#[pymethods]
+impl PortGates {
+    #[new]
+    #[pyo3(signature = (*, admin_gate_states=0xff, tick_ps=1))]
+    fn new(admin_gate_states: u8, tick_ps: u64) -> PyResult<Self> {
+        if tick_ps == 0 {
+            return Err(PyValueError::new_err("tick_ps must be above 0"));
+        }
+        let gates = Gates::without_list(admin_gate_states).with_tick(Duration::from_ps(tick_ps));
+        Ok(Self { gates, tick_ps, settled: Instant::ZERO })
+    }
+
+    /// Sets a list at a time. Entries are operation (0: set, 1: set and hold, 2: set and release), states and interval.
+    #[pyo3(signature = (time_ps, entries, *, base_time_ps, cycle_time_ps, cycle_time_extension_ps))]
+    fn change(
+        &mut self,
+        time_ps: u64,
+        entries: Vec<(u8, u8, u64)>,
+        base_time_ps: u64,
+        cycle_time_ps: u64,
+        cycle_time_extension_ps: u64,
+    ) -> PyResult<()> {
+        let cycle_time = CycleTime::new(cycle_time_ps, 1).filter(|_| cycle_time_ps >= self.tick_ps);
+        let cycle_time = cycle_time.ok_or_else(|| {
+            PyValueError::new_err(format!("cycle_time_ps must be at least {}", self.tick_ps))
+        })?;
+        if entries.is_empty() {
+            return Err(PyValueError::new_err("a list has an entry"));
+        }
+        let entry = |(operation, gate_states, interval_ps): (u8, u8, u64)| {
+            let operation = match operation {
+                0 => Operation::SetGateStates,
+                1 => Operation::SetAndHoldMac,
+                2 => Operation::SetAndReleaseMac,
+                other => return Err(PyValueError::new_err(format!("no operation {other}"))),
+            };
+            if interval_ps == 0 {
+                return Err(PyValueError::new_err("an interval must be above 0"));
+            }
+            Ok(Entry { operation, gate_states, time_interval: Duration::from_ps(interval_ps) })
+        };
+        let control_list = entries.into_iter().map(entry).collect::<PyResult<Vec<_>>>()?;
+        self.settle(time_ps)?;
+        let base_time = Instant::from_ps(base_time_ps);
+        let cycle_time_extension = Duration::from_ps(cycle_time_extension_ps);
+        let parameters = GateParameters { control_list, base_time, cycle_time, cycle_time_extension };
+        self.gates.change(self.settled, parameters);
+        Ok(())
+    }
+
+    /// Of each edge up to a time: when it is, the states behind it, and whether preemptable frames are held.
+    fn edges(&mut self, until_ps: u64) -> PyResult<Vec<(u64, u8, bool)>> {
+        let mut edges: Vec<(u64, u8, bool)> = Vec::new();
+        while self.gates.edge().as_ps() <= until_ps {
+            let time = self.gates.edge();
+            self.settle(time.as_ps())?;
+            let held = self.gates.hold(time, HoldAdvances::default()).0;
+            edges.push((time.as_ps(), self.gates.states(), held));
+        }
+        self.settle(until_ps)?;
+        Ok(edges)
+    }
+
+    /// Of each frame whether it may start: its class, when, and for how long it needs its gate open.
+    fn fits(&mut self, classes: Vec<usize>, times_ps: Vec<u64>, needs_ps: Vec<u64>) -> PyResult<Vec<bool>> {
+        if classes.len() != times_ps.len() || needs_ps.len() != times_ps.len() {
+            return Err(PyValueError::new_err("classes, times and needs must be of one length"));
+        }
+        let mut fits = Vec::with_capacity(classes.len());
+        for ((class, time_ps), need_ps) in classes.iter().zip(&times_ps).zip(&needs_ps) {
+            if *class > 7 {
+                return Err(PyValueError::new_err(format!("no class {class}")));
+            }
+            self.settle(*time_ps)?;
+            fits.push(self.gates.fit(*class, self.settled, Duration::from_ps(*need_ps)) == Fit::Now);
+        }
+        Ok(fits)
+    }
+
+    /// How many lists were set with a base time in the past while another one ran, and when the one that runs began.
+    fn changes(&self) -> (u64, Option<u64>) {
+        (self.gates.change_errors(), self.gates.change_time().map(Instant::as_ps))
     }
 }
 

@@ -8,6 +8,7 @@ __all__ = [
     "CoreAdmission",
     "CoreNetwork",
     "CreditShaper",
+    "PortGates",
     "Results",
     "Table",
     "bounds",
@@ -101,6 +102,22 @@ class CreditShaper:
     def transmit(self, time_ps: int, until_ps: int) -> None: ...
     def set_idle_slope(self, time_ps: int, waiting: bool, idle_slope_bps: int) -> None: ...
     def eligible_at(self) -> int: ...
+
+@final
+class PortGates:
+    def __new__(cls, *, admin_gate_states: int = 0xFF, tick_ps: int = 1) -> PortGates: ...
+    def change(
+        self,
+        time_ps: int,
+        entries: list[tuple[int, int, int]],
+        *,
+        base_time_ps: int,
+        cycle_time_ps: int,
+        cycle_time_extension_ps: int,
+    ) -> None: ...
+    def edges(self, until_ps: int) -> list[tuple[int, int, bool]]: ...
+    def fits(self, classes: list[int], times_ps: list[int], needs_ps: list[int]) -> list[bool]: ...
+    def changes(self) -> tuple[int, int | None]: ...
 
 @final
 class ClockServo:

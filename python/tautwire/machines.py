@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tautwire import _core
 
-__all__ = ["AtsSchedulers", "ClockServo", "CreditBasedShaper"]
+__all__ = ["AtsSchedulers", "ClockServo", "CreditBasedShaper", "Gates"]
 
 
 class AtsSchedulers:
@@ -133,6 +133,87 @@ class CreditBasedShaper:
     def eligible_at(self) -> int:
         """When a frame that goes on waiting from the time settled last may start, in ps."""
         return self._shaper.eligible_at()
+
+
+class Gates:
+    """The gates of a port and its lists (IEEE Std 802.1Q-2022, 8.6.8.4 and 8.6.9).
+
+    Parameters
+    ----------
+    admin_gate_states
+        States before the first list begins: bit *n* is the gate of class *n*.
+    tick_ps
+        A gate changes at the first tick at or after its time.
+
+    Examples
+    --------
+    >>> gates = Gates()
+    >>> gates.change(0, [(0, 0x80, 300_000), (0, 0x01, 700_000)], base_time_ps=0, cycle_time_ps=1_000_000)
+    >>> gates.edges(1_000_000)
+    [(0, 128, False), (300000, 1, False), (1000000, 128, False)]
+    >>> gates.fits([7, 7, 0], [1_200_000, 1_200_000, 1_300_000], [100_000, 100_001, 700_000])
+    [True, False, True]
+    """
+
+    def __init__(self, *, admin_gate_states: int = 0xFF, tick_ps: int = 1) -> None:
+        self._gates = _core.PortGates(admin_gate_states=admin_gate_states, tick_ps=tick_ps)
+
+    def change(
+        self,
+        time_ps: int,
+        entries: Sequence[tuple[int, int, int]],
+        *,
+        base_time_ps: int,
+        cycle_time_ps: int,
+        cycle_time_extension_ps: int = 0,
+    ) -> None:
+        """Sets a list, which begins at its base time, or a whole number of cycles later if that is past.
+
+        Parameters
+        ----------
+        time_ps
+            When it is set; times do not go back.
+        entries
+            Of each its operation (0 SetGateStates, 1 Set-And-Hold-MAC, 2 Set-And-Release-MAC), states, interval in ps.
+        base_time_ps, cycle_time_ps, cycle_time_extension_ps
+            AdminBaseTime, AdminCycleTime and AdminCycleTimeExtension.
+        """
+        self._gates.change(
+            time_ps,
+            list(entries),
+            base_time_ps=base_time_ps,
+            cycle_time_ps=cycle_time_ps,
+            cycle_time_extension_ps=cycle_time_extension_ps,
+        )
+
+    def edges(self, until_ps: int) -> list[tuple[int, int, bool]]:
+        """Of each edge up to a time, that included: when, the states behind it, whether preemptable frames are held."""
+        return self._gates.edges(until_ps)
+
+    def fits(self, classes: Sequence[int], times_ps: Sequence[int], needs_ps: Sequence[int]) -> list[bool]:
+        """Of each frame, whether it may start: its gate is open from its time on for as long as it needs.
+
+        Parameters
+        ----------
+        classes, times_ps, needs_ps
+            Of each frame its class, when it would start, in order, and how long its gate must be open.
+
+        Returns
+        -------
+        list of bool
+            False, too, where the gate shuts before the frame is out.
+        """
+        return self._gates.fits(list(classes), list(times_ps), list(needs_ps))
+
+    @property
+    def change_errors(self) -> int:
+        """How many lists were set with a base time in the past while another one ran (ConfigChangeError)."""
+        return self._gates.changes()[0]
+
+    @property
+    def change_time_ps(self) -> int | None:
+        """When the list that runs began; None before the first one."""
+        return self._gates.changes()[1]
 
 
 class ClockServo:

@@ -150,7 +150,7 @@ impl Gates {
     /// If the list has no entry, or its cycle is shorter than a tick.
     #[must_use]
     pub fn new(admin_gate_states: u8, parameters: GateParameters, tick: Duration) -> Self {
-        let mut gates = Self { tick: tick.as_ps().max(1), ..Self::without_list(admin_gate_states) };
+        let mut gates = Self::without_list(admin_gate_states).with_tick(tick);
         gates.change(Instant::ZERO, parameters);
         gates
     }
@@ -182,6 +182,12 @@ impl Gates {
             released: None,
             hold_count: 0,
         }
+    }
+
+    /// The same with ticks of a device, at which alone a gate changes; zero for none.
+    #[must_use]
+    pub fn with_tick(self, tick: Duration) -> Self {
+        Self { tick: tick.as_ps().max(1), ..self }
     }
 
     /// Whether there is a list.
