@@ -19,13 +19,14 @@
 #   make deb                the Debian package of the command, to dist, tried from where it is unpacked
 #   make crates             the crates as they would be published, without publishing them
 #   make docs               the Rust documentation, warnings denied
+#   make site               the site of the documentation, to dist/site: pages, reports, Python and Rust reference
 #   make web                rebuild the report's page, which is committed
 #   make clean              remove builds, virtual environment and results
 
 SHELL := /bin/sh
 .SHELLFLAGS := -eu -c
 .DEFAULT_GOAL := demo
-.PHONY: demo demo-live test test-rust test-python test-slow hdl-test hdl-test-slow hdl-synth hdl-place hdl-bitstream hdl-prove bench bench-own bench-peers papers study lint wheel deb crates docs web clean develop
+.PHONY: demo demo-live test test-rust test-python test-slow hdl-test hdl-test-slow hdl-synth hdl-place hdl-bitstream hdl-prove bench bench-own bench-peers papers study lint wheel deb crates docs site web clean develop
 
 CACHE := $(or $(TAUTWIRE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tautwire)
 ENV := . '$(CACHE)/env';
@@ -150,7 +151,10 @@ docs:
 	@tools/setup rust
 	@$(ENV) RUSTDOCFLAGS='--deny warnings' cargo doc --locked --workspace --no-deps
 
-# Needs node and npm, which nothing else does.
+site: docs
+	@tools/setup site
+	@$(ENV) TAUTWIRE_MKDOCS='$(CACHE)/site/bin/python' tools/site
+
 # Needs Node 20.19 or newer with npm; only this target does.
 web:
 	@command -v npm >/dev/null || { echo 'web: npm (Node >= 20.19) is missing' >&2; exit 2; }

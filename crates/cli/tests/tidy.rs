@@ -682,6 +682,25 @@ fn links_of_the_documents_lead_somewhere() {
     assert_none(&faults);
 }
 
+/// `make site` finds more (links, anchors), and takes what this test does not have.
+#[test]
+fn the_site_lists_every_page() {
+    let contents = fs::read_to_string(root().join("docs/mkdocs.yml")).unwrap();
+    let nav = contents.split_once("\nnav:\n").unwrap().1;
+    let listed: BTreeSet<&str> = nav.split_whitespace().filter(|word| word.ends_with(".md")).collect();
+    let files = files(&[".md"]);
+    let pages: BTreeSet<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
+    let is_shown =
+        |page: &&&str| page.starts_with("docs/") || page.starts_with("papers/") || !page.contains('/');
+    let missing = pages.iter().filter(is_shown).filter(|page| !listed.contains(*page));
+    let missing = missing.map(|page| format!("{page}: docs/mkdocs.yml does not list it"));
+    // What tools/site writes.
+    let is_made = |page: &&&str| ["reports/README.md", "rust/README.md"].contains(*page);
+    let gone = listed.iter().filter(|page| !is_made(page) && !pages.contains(*page));
+    let gone = gone.map(|page| format!("docs/mkdocs.yml: there is no {page}"));
+    assert_none(&missing.chain(gone).collect::<Vec<_>>());
+}
+
 #[test]
 fn the_rules_find_what_they_seek() {
     assert_eq!(links("see [a](b.md), `[c](d.md)`, ![e](f.png)"), [(1, "b.md".into()), (1, "f.png".into())]);

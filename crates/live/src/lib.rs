@@ -3,7 +3,7 @@
 //! ```text
 //!  clock, sockets ─► worker ─► Node::receive ─► events in order of time ─► core's ports ─► Node::emit ─► sockets
 //! ```
-//! A [`node`] is a machine without clock or socket: it drives `core`'s forwarding, schedulers and ports, which are those of the
+//! A `node` is a machine without clock or socket: it drives `core`'s forwarding, schedulers and ports, which are those of the
 //! simulator, by the instants at which frames came. A frame leaves when its last bit would on a link of the described rate, so a
 //! link of 100 Mbit/s is one on any interface. A worker carries frames and readings of the clock. The result is an
 //! observation of the simulator's type. Not here: system calls (`tautwire-linux`), comparison and tables (`report`).

@@ -22,7 +22,7 @@ pub struct ClassConfig {
     pub limit: QueueLimit,
     /// Most frames of one lane, of a class with several.
     pub lane_limit: u32,
-    /// Whether a full queue gives up its oldest frame for a new one ([`EgressPort::enqueue_over`]).
+    /// Whether a full queue gives up its oldest frame for a new one (`EgressPort::enqueue_over`).
     pub discards_oldest: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Frame preemption: the MAC merge sublayer of a port (IEEE Std 802.3-2022, clause 99; IEEE Std 802.1Q-2022, 6.7.2).
 //!
 //! A frame of the preemptable service is sent in mPackets: it may be cut where [`AddFragSize`] allows it, and its rest follows when the line is
-//! free of express frames. Here is what both ends know: lengths, delimiters, and the machines of the sending ([`Merge`]) and the receiving side
+//! free of express frames. Here is what both ends know: lengths, delimiters, and the machines of the sending (`Merge`) and the receiving side
 //! ([`Reassembly`]), and of verification ([`Verification`]). Not here: which frame is selected (`port/merged.rs`), octets (`tautwire-wire`).
 //! Page: `docs/mechanisms/frame-preemption.md`.
 
