@@ -28,6 +28,8 @@ class Register:
     count: int = 1
     constant: int | None = None
     latches: str = ""
+    # A command that the switch may refuse.
+    refusable: bool = False
 
     @property
     def stored(self) -> bool:
@@ -82,6 +84,7 @@ def rtl_ports(found: Map) -> list[str]:
             lines.append(f"output {vector(one)} {one.name}_o")
         elif one.access == "command":
             lines += [f"output logic {one.name}_valid_o", f"input  logic {one.name}_ready_i"]
+            lines += [f"input  logic {one.name}_refused_i"] if one.refusable else []
             lines.append(f"output {vector(one)} {one.name}_o")
         elif one.constant is None:
             lines.append(f"input  {vector(one)} {one.name}_i")
@@ -148,7 +151,8 @@ def rtl(found: Map) -> str:
     out = [f"// Registers of the switch on AXI4-Lite. {NOTE}", "//"]
     out += [
         "// One transfer of each direction at a time; a command is answered when the switch has taken it. A read or write",
-        "// of an address that is none, or a write of what cannot be written, is answered by SLVERR and changes nothing.",
+        "// of an address that is none, a write of what cannot be written, and a command that the switch refuses are answered",
+        "// by SLVERR and change nothing.",
         "// Octets without their write strobe keep what they had; a command takes the full word.",
         "",
         "module switch_registers #(",
@@ -191,7 +195,7 @@ def rtl(found: Map) -> str:
         "  logic [11:0] waddr_q;",
         "  logic [31:0] wdata_q;",
         "  logic [3:0]  wstrb_q;",
-        "  logic        wready;",
+        "  logic        wready, refused;",
         "  // A bit for every register that can be written, and for every port.",
         f"  logic [{len(common_places) - 1}:0] write_hit_q;",
         f"  logic [{len(port_places) - 1}:0] port_write_hit_q;",
@@ -218,6 +222,8 @@ def rtl(found: Map) -> str:
     out.append("  assign wready =")
     out += [f"      {'|| ' if k else ''}({one.name}_valid_o && {one.name}_ready_i)" for k, one in enumerate(commands)]
     out[-1] += ";"
+    refusable = [(k, one.name) for k, one in enumerate(commands) if one.refusable]
+    out.append("  assign refused = " + " || ".join(f"(command_hit_q[{k}] && {name}_refused_i)" for k, name in refusable) + ";")
     out += [f"  assign {one.name}_o = {one.width}'(wdata_q);" for one in commands]
     out += [
         "",
@@ -232,7 +238,7 @@ def rtl(found: Map) -> str:
         "      StFind: write_q <= StWork;",
         "      StWork: if (command_hit_q == '0 || wready) begin",
         "        write_q      <= StAnswer;",
-        "        axil_bresp_o <= |{write_hit_q, command_hit_q} || (wport_q != '0 && |port_write_hit_q) ? Okay : SlaveError;",
+        "        axil_bresp_o <= (|{write_hit_q, command_hit_q} || (wport_q != '0 && |port_write_hit_q)) && !refused ? Okay : SlaveError;",
         "      end",
         "      default: if (axil_bready_i) write_q <= StIdle;",
         "    endcase",
@@ -349,8 +355,9 @@ def doc(found: Map) -> str:
     out = ["# Registers", "", f"<!-- {NOTE} -->", ""]
     out += [
         "`hdl/rtl/switch_registers.sv`: all settings and counters on AXI4-Lite, 32 bits wide, 4 KiB of addresses. A command is",
-        "answered when the switch has taken it, also under load. Addresses that are none and writes of what cannot be",
-        "written are answered by SLVERR. Counters wrap. `rw` registers keep what is written and can be read back.",
+        "answered when the switch has taken it, also under load. Addresses that are none, writes of what cannot be written and",
+        "entries that find no place in their table are answered by SLVERR. Counters wrap. `rw` registers keep what is written",
+        "and can be read back.",
         "",
         "The map is `hdl/registers.toml`; `python hdl/registers.py` writes this page, the RTL, `tautwire_wire::switch_registers`",
         "for Rust and `tautwire.switch_registers` for Python from it, and a test holds them against it.",
@@ -366,7 +373,7 @@ def doc(found: Map) -> str:
         "|---|---|",
         "| a read: its register found, chosen among those of the switch and of every port, both joined | 5 |",
         "| a write: its register found, written | 3 |",
-        "| a command | 3, and until the switch has taken it: a table takes one between two changes of its own |",
+        "| a command | 3, and until the switch has taken it; [a table](exact-table.md): when it has found a place, or none |",
         "| a setting to what it sets | 1 more where it goes to all ports |",
     ]
     for block, title in (("", "The switch"), ("port", "Each port")):

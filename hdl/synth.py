@@ -57,14 +57,14 @@ MODULES = (
 # Modules in another size: the table of streams of the full build, the engine with other numbers of schedulers than its 4096,
 # gates with shorter lists than 256 entries.
 SIZED = (
-    {"stream_table": ("exact_table", {"Requesters": 8, "Buckets": 2048, "KeyWidth": 61, "ValueWidth": 12})}
+    {"stream_table": ("exact_table", {"Requesters": 8, "Places": 4096, "KeyWidth": 61, "ValueWidth": 12})}
     | {f"ats_engine_{count}": ("ats_engine", {"Schedulers": count}) for count in (64, 512, 16384)}
     | {"gate_control_64": ("gate_control", {"Entries": 64})}
 )
 # 1024 schedulers and streams, 32 rules a port, 256 KiB; 256 and 8 a port, 512 addresses, 128 KiB.
 BUILDS = {
     "full": {},
-    "small": {"Cells": 2048, "Schedulers": 1024, "StreamBuckets": 512, "AddressBuckets": 256, "Rules": 8},
+    "small": {"Cells": 2048, "Schedulers": 1024, "StreamPlaces": 1024, "AddressPlaces": 512, "Rules": 8},
 }
 # Look-up tables that a primitive takes.
 LUTS = {"RAM32M": 4, "RAM64M": 4, "RAM32X1D": 2, "RAM64X1D": 2, "RAM128X1D": 4, "RAM128X1S": 2, "RAM256X1S": 4}

@@ -9,9 +9,8 @@
 module versa #(
   parameter int unsigned Cells = 1024,
   parameter int unsigned Schedulers = 512,
-  // Of two entries.
-  parameter int unsigned StreamBuckets = 512,
-  parameter int unsigned AddressBuckets = 256,
+  parameter int unsigned StreamPlaces = 1024,
+  parameter int unsigned AddressPlaces = 512,
   parameter int unsigned Rules = 8,
   parameter int unsigned ResetWidth = 22,
   // Cycles of a bit on the serial line: 115200 bit/s.
@@ -98,7 +97,7 @@ module versa #(
   );
 
   board_switch #(
-    .Ports(Ports), .Cells(Cells), .AddressBuckets(AddressBuckets), .StreamBuckets(StreamBuckets), .Schedulers(Schedulers),
+    .Ports(Ports), .Cells(Cells), .AddressPlaces(AddressPlaces), .StreamPlaces(StreamPlaces), .Schedulers(Schedulers),
     .Rules(Rules), .Rgmii(32'b11)
   ) u_board (
     .clk_i(clk), .rst_ni(rst_nq), .ready_o(ready),

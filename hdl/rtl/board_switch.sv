@@ -10,8 +10,8 @@ module board_switch #(
   parameter int unsigned Ports = 4,
   parameter int unsigned Cells = 4096,
   parameter int unsigned Depth = 32,
-  parameter int unsigned AddressBuckets = 256,
-  parameter int unsigned StreamBuckets = 2048,
+  parameter int unsigned AddressPlaces = 512,
+  parameter int unsigned StreamPlaces = 4096,
   parameter int unsigned Schedulers = 1024 * Ports,
   parameter int unsigned Groups = 64,
   parameter int unsigned Rules = 32,
@@ -93,7 +93,7 @@ module board_switch #(
   end
 
   tsn_switch #(
-    .Ports(Ports), .Cells(Cells), .Depth(Depth), .AddressBuckets(AddressBuckets), .StreamBuckets(StreamBuckets),
+    .Ports(Ports), .Cells(Cells), .Depth(Depth), .AddressPlaces(AddressPlaces), .StreamPlaces(StreamPlaces),
     .Schedulers(Schedulers), .Groups(Groups), .Rules(Rules), .CutThrough(CutThrough)
   ) u_switch (
     .clk_i, .rst_ni, .ready_o,

@@ -24,8 +24,8 @@ module switch_fabric #(
   // Frames in a queue of one port, class and reception port; a power of two.
   parameter int unsigned Depth = 32,
   // Buckets of two addresses and of two streams; powers of two.
-  parameter int unsigned AddressBuckets = 256,
-  parameter int unsigned StreamBuckets = 2048,
+  parameter int unsigned AddressPlaces = 512,
+  parameter int unsigned StreamPlaces = 4096,
   // ATS scheduler instances, of all ports, and groups; powers of two.
   parameter int unsigned Schedulers = 1024 * Ports,
   parameter int unsigned Groups = 64,
@@ -100,6 +100,7 @@ module switch_fabric #(
   // and by value and mask. Addresses of software. VLANs.
   input  logic                                        stream_write_i,
   output logic                                        stream_ready_o,
+  output logic                                        stream_refused_o,
   input  logic                                        stream_remove_i,
   input  logic [60:0]                                 stream_key_i,
   input  logic [SchedulerWidth-1:0]                   stream_scheduler_i,
@@ -115,6 +116,7 @@ module switch_fabric #(
   input  logic [SchedulerWidth-1:0]                   rule_scheduler_i,
   input  logic                                        address_write_i,
   output logic                                        address_ready_o,
+  output logic                                        address_refused_o,
   input  logic                                        address_remove_i,
   input  logic [59:0]                                 address_key_i,
   input  logic [Ports-1:0]                            address_ports_i,
@@ -273,13 +275,13 @@ module switch_fabric #(
     .write_valid_i(vlan_write_i), .write_vid_i(vlan_vid_i), .write_members_i(vlan_members_i)
   );
 
-  exact_table #(.Requesters(Ports), .Buckets(AddressBuckets), .ValueWidth(Ports)) u_addresses (
+  exact_table #(.Requesters(Ports), .Places(AddressPlaces), .ValueWidth(Ports)) u_addresses (
     .clk_i, .rst_ni, .ready_o(addresses_ready),
     .lookup_valid_i(lookup_valid), .lookup_key_i(lookup_key),
     .answer_valid_o(address_answer), .answer_hit_o(address_hit), .answer_value_o(address_ports),
     .learn_valid_i(learn_valid), .learn_key_i(learn_key), .learn_value_i(learn_ports),
     .overflow_o(address_overflow),
-    .write_valid_i(address_write_i), .write_ready_o(address_ready_o),
+    .write_valid_i(address_write_i), .write_ready_o(address_ready_o), .write_refused_o(address_refused_o),
     .write_remove_i(address_remove_i), .write_key_i(address_key_i), .write_value_i(address_ports_i),
     .age_tick_i
   );
@@ -293,14 +295,14 @@ module switch_fabric #(
   end
 
   exact_table #(
-    .Requesters(2 * Ports), .Buckets(StreamBuckets), .KeyWidth(61), .ValueWidth(SchedulerWidth)
+    .Requesters(2 * Ports), .Places(StreamPlaces), .KeyWidth(61), .ValueWidth(SchedulerWidth)
   ) u_streams (
     .clk_i, .rst_ni, .ready_o(streams_ready),
     .lookup_valid_i({lookup_valid, lookup_valid}), .lookup_key_i(stream_keys),
     .answer_valid_o({source_answer, destination_answer}),
     .answer_hit_o(stream_hit), .answer_value_o(stream_scheduler),
     .learn_valid_i('0), .learn_key_i('0), .learn_value_i('0), .overflow_o(stream_overflow),
-    .write_valid_i(stream_write_i), .write_ready_o(stream_ready_o),
+    .write_valid_i(stream_write_i), .write_ready_o(stream_ready_o), .write_refused_o(stream_refused_o),
     .write_remove_i(stream_remove_i), .write_key_i(stream_key_i), .write_value_i(stream_scheduler_i),
     .age_tick_i(1'b0)
   );

@@ -1,7 +1,8 @@
 // Registers of the switch on AXI4-Lite. Written by hdl/registers.py; change registers.toml there.
 //
 // One transfer of each direction at a time; a command is answered when the switch has taken it. A read or write
-// of an address that is none, or a write of what cannot be written, is answered by SLVERR and changes nothing.
+// of an address that is none, a write of what cannot be written, and a command that the switch refuses are answered
+// by SLVERR and change nothing.
 // Octets without their write strobe keep what they had; a command takes the full word.
 
 module switch_registers #(
@@ -66,6 +67,7 @@ module switch_registers #(
   output logic [15:0] stream_scheduler_o,
   output logic stream_write_valid_o,
   input  logic stream_write_ready_i,
+  input  logic stream_write_refused_i,
   output logic [0:0] stream_write_o,
   output logic [7:0] rule_ports_o,
   output logic rule_octet_valid_o,
@@ -79,6 +81,7 @@ module switch_registers #(
   output logic [7:0] address_ports_o,
   output logic address_write_valid_o,
   input  logic address_write_ready_i,
+  input  logic address_write_refused_i,
   output logic [0:0] address_write_o,
   output logic [7:0] vlan_members_o,
   output logic vlan_write_valid_o,
@@ -128,7 +131,7 @@ module switch_registers #(
   logic [11:0] waddr_q;
   logic [31:0] wdata_q;
   logic [3:0]  wstrb_q;
-  logic        wready;
+  logic        wready, refused;
   // A bit for every register that can be written, and for every port.
   logic [30:0] write_hit_q;
   logic [12:0] port_write_hit_q;
@@ -226,6 +229,7 @@ module switch_registers #(
       || (rule_scheduler_valid_o && rule_scheduler_ready_i)
       || (address_write_valid_o && address_write_ready_i)
       || (vlan_write_valid_o && vlan_write_ready_i);
+  assign refused = (command_hit_q[3] && stream_write_refused_i) || (command_hit_q[6] && address_write_refused_i);
   assign clock_step_o = 32'(wdata_q);
   assign scheduler_write_o = 16'(wdata_q);
   assign group_write_o = 16'(wdata_q);
@@ -246,7 +250,7 @@ module switch_registers #(
       StFind: write_q <= StWork;
       StWork: if (command_hit_q == '0 || wready) begin
         write_q      <= StAnswer;
-        axil_bresp_o <= |{write_hit_q, command_hit_q} || (wport_q != '0 && |port_write_hit_q) ? Okay : SlaveError;
+        axil_bresp_o <= (|{write_hit_q, command_hit_q} || (wport_q != '0 && |port_write_hit_q)) && !refused ? Okay : SlaveError;
       end
       default: if (axil_bready_i) write_q <= StIdle;
     endcase

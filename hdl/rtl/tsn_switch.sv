@@ -8,8 +8,8 @@ module tsn_switch #(
   parameter int unsigned Ports = 4,
   parameter int unsigned Cells = 4096,
   parameter int unsigned Depth = 32,
-  parameter int unsigned AddressBuckets = 256,
-  parameter int unsigned StreamBuckets = 2048,
+  parameter int unsigned AddressPlaces = 512,
+  parameter int unsigned StreamPlaces = 4096,
   parameter int unsigned Schedulers = 1024 * Ports,
   parameter int unsigned Groups = 64,
   parameter int unsigned Rules = 32,
@@ -69,8 +69,8 @@ module tsn_switch #(
   logic [7:0]                              octet_time_high;
   logic [3:0]                              empty_to_full_high, residence_high;
   logic [14:0]                             octets_max;
-  logic                                    scheduler_write, scheduler_ready, group_write, stream_write, stream_ready;
-  logic                                    address_write, address_ready, rule_octet_write, rule_write, vlan_write;
+  logic                                    scheduler_write, scheduler_ready, group_write, stream_write, stream_ready, stream_refused;
+  logic                                    address_write, address_ready, address_refused, rule_octet_write, rule_write, vlan_write;
   logic [28:0]                             stream_key_high;
   logic [27:0]                             address_key_high;
   logic [31:0]                             address_key_low, rule_octet, rule;
@@ -153,12 +153,12 @@ module tsn_switch #(
     .group_count_index_o(count_index),
     .group_exceeds_burst_i(exceeds_burst), .group_exceeds_residence_i(exceeds_residence),
     .stream_key_low_o(stream_key_low), .stream_key_high_o(stream_key_high), .stream_scheduler_o(stream_scheduler),
-    .stream_write_valid_o(stream_write), .stream_write_ready_i(stream_ready), .stream_write_o(stream_remove),
+    .stream_write_valid_o(stream_write), .stream_write_ready_i(stream_ready), .stream_write_refused_i(stream_refused), .stream_write_o(stream_remove),
     .rule_ports_o(rule_ports), .free_cells_min_o(free_cells_min),
     .rule_octet_valid_o(rule_octet_write), .rule_octet_ready_i(1'b1), .rule_octet_o(rule_octet),
     .rule_scheduler_valid_o(rule_write), .rule_scheduler_ready_i(1'b1), .rule_scheduler_o(rule),
     .address_key_low_o(address_key_low), .address_key_high_o(address_key_high), .address_ports_o(address_ports),
-    .address_write_valid_o(address_write), .address_write_ready_i(address_ready), .address_write_o(address_remove),
+    .address_write_valid_o(address_write), .address_write_ready_i(address_ready), .address_write_refused_i(address_refused), .address_write_o(address_remove),
     .vlan_members_o(vlan_members),
     .vlan_write_valid_o(vlan_write), .vlan_write_ready_i(1'b1), .vlan_write_o(vlan_vid),
     .class_of_pcp_o(class_of_pcp), .default_tag_o(default_tag), .gates_o(gates), .credit_based_o(credit_based),
@@ -174,7 +174,7 @@ module tsn_switch #(
   );
 
   switch_fabric #(
-    .Ports(Ports), .Cells(Cells), .Depth(Depth), .AddressBuckets(AddressBuckets), .StreamBuckets(StreamBuckets),
+    .Ports(Ports), .Cells(Cells), .Depth(Depth), .AddressPlaces(AddressPlaces), .StreamPlaces(StreamPlaces),
     .Schedulers(Schedulers), .Groups(Groups), .Rules(Rules), .CutThrough(CutThrough)
   ) u_fabric (
     .clk_i, .rst_ni, .ready_o, .now_o(now),
@@ -192,13 +192,13 @@ module tsn_switch #(
     .group_residence_max_i({residence_high, residence_low}),
     .group_count_index_i(GroupWidth'(count_index)),
     .group_exceeds_burst_o(exceeds_burst), .group_exceeds_residence_o(exceeds_residence),
-    .stream_write_i(stream_write), .stream_ready_o(stream_ready), .stream_remove_i(stream_remove),
+    .stream_write_i(stream_write), .stream_ready_o(stream_ready), .stream_refused_o(stream_refused), .stream_remove_i(stream_remove),
     .stream_key_i({stream_key_high, stream_key_low}), .stream_scheduler_i(SchedulerWidth'(stream_scheduler)),
     .rule_ports_i(Ports'(rule_ports)), .octet_write_i(rule_octet_write), .octet_rule_i(RuleWidth'(rule_octet[31:24])),
     .octet_place_i(rule_octet[21:16]), .octet_value_i(rule_octet[15:8]), .octet_mask_i(rule_octet[7:0]),
     .rule_write_i(rule_write), .rule_index_i(RuleWidth'(rule[23:16])), .rule_enable_i(rule[31]),
     .rule_scheduler_i(SchedulerWidth'(rule[15:0])),
-    .address_write_i(address_write), .address_ready_o(address_ready), .address_remove_i(address_remove),
+    .address_write_i(address_write), .address_ready_o(address_ready), .address_refused_o(address_refused), .address_remove_i(address_remove),
     .address_key_i({address_key_high, address_key_low}), .address_ports_i(Ports'(address_ports)),
     .vlan_write_i(vlan_write), .vlan_vid_i(vlan_vid), .vlan_members_i(Ports'(vlan_members)),
     .age_tick_i(age_tick_q),

@@ -45,7 +45,7 @@ module board_bench (
   assign unused = ^{axil_awprot, axil_arprot};
 
   board_switch #(
-    .Cells(256), .AddressBuckets(16), .StreamBuckets(16), .Schedulers(64), .Rgmii(32'b1100)
+    .Cells(256), .AddressPlaces(32), .StreamPlaces(32), .Schedulers(64), .Rgmii(32'b1100)
   ) u_switch (
     .clk_i, .rst_ni, .ready_o,
     .gmii_rxd_i({16'd0, p1_rxd, p0_rxd}),

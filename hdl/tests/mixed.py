@@ -30,7 +30,6 @@ from switch_run import (
     credit_setting,
     frame_octets,
     group_setting,
-    key,
     scheduler_setting,
     stream_setting,
 )
@@ -180,24 +179,17 @@ def residence(rng: np.random.Generator, low: int, high: int) -> list[int]:
     return [int(rng.integers(low, high)) for _ in range(PORTS * CLASSES)]
 
 
-def many_streams(rng: np.random.Generator, per_port: int, buckets: int) -> list[Stream]:
-    """So many a port, told apart by their sources, two in every bucket of the table; schedulers in no order."""
-    count = PORTS * per_port
-    assert count <= 2 * buckets
-    width = (buckets - 1).bit_length()
-    schedulers = rng.permutation(count)
+def many_streams(rng: np.random.Generator, count: int, schedulers: int) -> list[Stream]:
+    """So many, told apart by their sources, which are drawn; schedulers in no order."""
+    scheduler_of = rng.permutation(schedulers)[:count]
     found = []
     for k in range(count):
         port = k % PORTS
-        # A unicast source that is nobody's: its lowest bits bring it into its bucket.
-        source = 0x06 << 40 | int(rng.integers(0, 2**40)) >> width << width
-        whole, folded = key(source.to_bytes(6, "big"), STREAM_VID) | 1 << 60, 0
-        while whole:
-            folded, whole = folded ^ whole & (buckets - 1), whole >> width
-        source |= folded ^ k // 2 % buckets
+        # A unicast source that is nobody's.
+        source = 0x06 << 40 | int(rng.integers(0, 2**40))
         target = (port + int(rng.integers(1, PORTS))) % PORTS
         rate, burst = int(rng.integers(5_000_000, 60_000_000)), int(rng.integers(1_000, 3_000))
-        index = int(schedulers[k])
+        index = int(scheduler_of[k])
         sender = source.to_bytes(6, "big")
         found.append(Stream(port, 1 << target, 5 + k // PORTS % 2, rate, burst, index, host(target), sender))
     return found

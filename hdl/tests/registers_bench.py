@@ -34,6 +34,7 @@ READ, WRITE = 5, 3
 async def begin(dut) -> AxiLiteMaster:
     cocotb.start_soon(Clock(dut.clk_i, 8, "ns").start())
     dut.command_ready_i.value = 1
+    dut.refused_i.value = 0
     dut.rst_ni.value = 0
     master = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "axil"), dut.clk_i, dut.rst_ni, reset_active_level=False)
     for _ in range(4):
@@ -112,6 +113,13 @@ async def halves_belong_together_and_commands_wait(dut) -> None:
         dut.command_ready_i.value = 1
         assert (await write).resp == AxiResp.OKAY
         assert not dut.command_valid_o.value
+    # What the switch refuses is answered by an error; another command at that time is not.
+    dut.refused_i.value = 1
+    other = next(one.address for one in MAP.registers if one.name == "address_write")
+    assert (await master.write(command, bytes(4))).resp == AxiResp.SLVERR
+    assert (await master.write(other, bytes(4))).resp == AxiResp.OKAY
+    dut.refused_i.value = 0
+    assert (await master.write(command, bytes(4))).resp == AxiResp.OKAY
 
 
 @cocotb.test()

@@ -26,7 +26,8 @@ module registers_bench (
   output logic [63:0] count_o,
   output logic        command_valid_o,
   output logic [31:0] command_o,
-  input  logic        command_ready_i
+  input  logic        command_ready_i,
+  input  logic        refused_i
 );
 
   logic unused;
@@ -51,7 +52,7 @@ module registers_bench (
     .sent_i({32'd13, 32'd12, 32'd11, 32'd10}),
     .clock_step_ready_i(1'b1), .scheduler_write_ready_i(1'b1), .group_write_ready_i(1'b1),
     .rule_octet_ready_i(1'b1), .rule_scheduler_ready_i(1'b1), .address_write_ready_i(1'b1), .vlan_write_ready_i(1'b1),
-    .stream_write_ready_i(command_ready_i), .stream_write_valid_o(command_valid_o), .stream_write_o(remove)
+    .stream_write_ready_i(command_ready_i), .stream_write_refused_i(refused_i), .address_write_refused_i(1'b0), .stream_write_valid_o(command_valid_o), .stream_write_o(remove)
   );
   /* verilator lint_on PINMISSING */
 

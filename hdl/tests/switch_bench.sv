@@ -2,8 +2,8 @@
 
 module switch_bench #(
   parameter int unsigned Cells = 256,
-  parameter int unsigned AddressBuckets = 16,
-  parameter int unsigned StreamBuckets = 16,
+  parameter int unsigned AddressPlaces = 32,
+  parameter int unsigned StreamPlaces = 32,
   parameter int unsigned Schedulers = 64
 ) (
   input  logic        clk_i,
@@ -42,7 +42,7 @@ module switch_bench #(
   assign unused = ^{axil_awprot, axil_arprot};
 
   tsn_switch #(
-    .Cells(Cells), .AddressBuckets(AddressBuckets), .StreamBuckets(StreamBuckets), .Schedulers(Schedulers)
+    .Cells(Cells), .AddressPlaces(AddressPlaces), .StreamPlaces(StreamPlaces), .Schedulers(Schedulers)
   ) u_switch (
     .clk_i, .rst_ni, .ready_o,
     .gmii_rxd_i({p3_rxd, p2_rxd, p1_rxd, p0_rxd}),

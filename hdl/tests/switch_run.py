@@ -21,7 +21,7 @@ QUANTUM_PS = 500
 OCTET_PS = 8 * 10**12
 CELLS = 256
 # What most tests run: small, so that it overflows soon and is built and simulated fast.
-SMALL = {"Cells": CELLS, "Schedulers": 1024, "StreamBuckets": 1024, "AddressBuckets": 64}
+SMALL = {"Cells": CELLS, "Schedulers": 1024, "StreamPlaces": 2048, "AddressPlaces": 128}
 if PORTS != 4:
     SMALL |= {"Ports": PORTS, "CutThrough": int(PORTS <= 4)}
 # Bound into the switch: what tells of its queues, and assertions about its frames.

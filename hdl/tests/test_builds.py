@@ -25,11 +25,13 @@ def test_a_build_with_all_its_schedulers_is_the_model(tmp_path: pathlib.Path, bu
     sizes = {**defaults("tsn_switch"), **synth.BUILDS[build]}
     assert sizes["Schedulers"] >= PORTS * schedulers_per_port
     rng = np.random.default_rng(19)
-    streams = many_streams(rng, schedulers_per_port, sizes["StreamBuckets"])
+    # As many as the table surely takes, of drawn addresses.
+    streams = many_streams(rng, sizes["StreamPlaces"] * 19 // 20, PORTS * schedulers_per_port)
     traffic = Mixed(streams, residence(rng, 100_000, 800_000), {3: 60_000_000, 4: 100_000_000})
     traffic.random_frames(rng, count)
     outcome = run(traffic.settings(), traffic.frames, tmp_path, quiet=200_000, build=synth.BUILDS[build])
-    assert outcome.table_overflows == 0
+    # No stream was refused, or `run` fails; of the sources, more than there are places for addresses, some were forgotten.
+    assert outcome.table_overflows > 0
     for name in ("no_cell", "no_port", "not_member"):
         assert outcome.counters[name] == [0] * PORTS, name
     eligible = traffic.eligible()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import random
 import struct
 from collections import Counter
 
@@ -13,6 +14,7 @@ from mixed import BROADCAST, introductions
 from switch_run import (
     ADDRESSES,
     PORTS,
+    SMALL,
     START_BEFORE,
     Access,
     Frame,
@@ -86,31 +88,25 @@ def test_static_and_multicast_entries_stay(tmp_path: pathlib.Path) -> None:
     assert ports_of(outcome.sent, after) == [1, 2, 3]
 
 
-def bucket(address: int, buckets: int = 64) -> int:
-    """Where the address table looks for an address of VLAN 1."""
-    word, folded, width = 1 << 48 | address, 0, buckets.bit_length() - 1
-    while word:
-        folded, word = folded ^ word % buckets, word >> width
-    return folded
-
-
-def test_a_full_bucket_is_counted_and_harms_nobody(tmp_path: pathlib.Path) -> None:
-    """Software writes three addresses of one bucket; learning 2 000 more only replaces what was learned."""
-    # The fold has six bits: what changes in two places, six apart, is in the same bucket.
-    base = int.from_bytes(host(200), "big")
-    same = [(base ^ (bit << 0) ^ (bit << 6)).to_bytes(6, "big") for bit in (0, 1, 2, 4)]
-    settings = [address_setting(one, 1, 0b0010) for one in same]
-    frames = [Frame(1, 100, frame_octets(host(250), host(1), b"known"))]
-    for k in range(2_000):
-        source = b"\x02\x10\x00\x00" + k.to_bytes(2, "big")
-        frames.append(Frame(0, 2_000, frame_octets(host(1), source, b"%d" % k)))
-    last = [frame_octets(one, host(3), b"%d" % k) for k, one in enumerate(same)]
-    frames += [Frame(3, 400_000 + 1_000 * k, octets) for k, octets in enumerate(last)]
-    outcome = run(settings, frames, tmp_path)
-    assert [ports_of(outcome.sent, octets) for octets in last] == [[1], [1], [0, 1, 2], [0, 1, 2]]
-    # The two of software that found no place, and what was learned into that bucket.
-    sources = [int.from_bytes(frame.octets[6:12], "big") for frame in frames]
-    assert outcome.table_overflows == 2 + sum(bucket(one) == bucket(base) for one in set(sources))
+def test_a_full_table_refuses_and_harms_nobody(tmp_path: pathlib.Path) -> None:
+    """Software writes more addresses than there are places, drawn; what is refused is flooded. Learning more loses nothing of software."""
+    rng = random.Random(3)
+    places = SMALL["AddressPlaces"]
+    drawn = [b"\x02\x20" + rng.randbytes(4) for _ in range(places + 8)]
+    during = writes_of([address_setting(one, 1, 0b0010) for one in drawn], cycle=0)
+    frames = [Frame(1, 100_000, frame_octets(host(250), host(1), b"known"))]
+    for k in range(500):
+        frames.append(Frame(0, 102_000, frame_octets(host(1), b"\x02\x10" + rng.randbytes(4), b"%d" % k)))
+    last = [frame_octets(one, host(3), b"%d" % k) for k, one in enumerate(drawn)]
+    frames += [Frame(3, 200_000 + 1_000 * k, octets) for k, octets in enumerate(last)]
+    outcome = run([], frames, tmp_path, during=during)
+    commands = [k for k, one in enumerate(during) if one.address == ADDRESSES["address_write"]]
+    refused = [bool(outcome.answers[k][2]) for k in commands]
+    assert len(commands) == len(drawn) and refused.index(True) >= places * 19 // 20
+    assert not any(one[2] for k, one in enumerate(outcome.answers) if k not in commands)
+    assert [ports_of(outcome.sent, octets) for octets in last] == [[0, 1, 2] if one else [1] for one in refused]
+    # What was refused, and what was learned and found no place or had to leave it.
+    assert outcome.table_overflows >= sum(refused)
     assert sum(outcome.counters["queue_full"]) == 0
     nothing_is_left(outcome)
 

@@ -21,7 +21,7 @@ module versa_bench #(
 );
 
   versa #(
-    .Cells(256), .Schedulers(64), .StreamBuckets(16), .AddressBuckets(16), .ResetWidth(ResetWidth), .Divider(Divider),
+    .Cells(256), .Schedulers(64), .StreamPlaces(32), .AddressPlaces(32), .ResetWidth(ResetWidth), .Divider(Divider),
     .PatienceWidth(PatienceWidth)
   ) u_board (
     .clk100_i(clk_i), .rst_ni, .phy_rst_no,

@@ -45,7 +45,7 @@ pub const AGEING_INTERVAL: u16 = 0x02c;
 /// Cells in the free list; every port has one more in hand.
 pub const FREE_CELLS: u16 = 0x030;
 
-/// Addresses and streams that found no place in their table.
+/// Addresses and streams that found no place in their table, or were learned and had to leave it.
 pub const TABLE_OVERFLOWS: u16 = 0x034;
 
 /// Classes shaped by ATS, a bit each.
@@ -105,7 +105,7 @@ pub const STREAM_KEY_HIGH: u16 = 0x094;
 /// Its ATS scheduler.
 pub const STREAM_SCHEDULER: u16 = 0x098;
 
-/// 0 writes the stream above, 1 removes it.
+/// 0 writes the stream above, 1 removes it. SLVERR: it found no place, and nothing is changed.
 pub const STREAM_WRITE: u16 = 0x09c;
 
 /// The ports whose identification rules are written by the two below, a bit each: every port has rules of its own.
@@ -126,7 +126,7 @@ pub const ADDRESS_KEY_HIGH: u16 = 0x0b4;
 /// The ports that it is forwarded to, a bit each.
 pub const ADDRESS_PORTS: u16 = 0x0b8;
 
-/// 0 writes the address above, 1 removes it.
+/// 0 writes the address above, 1 removes it. SLVERR: it found no place, and nothing is changed.
 pub const ADDRESS_WRITE: u16 = 0x0bc;
 
 /// Member set of a VLAN to be written, a bit for each port. After a reset every VLAN has all ports.
