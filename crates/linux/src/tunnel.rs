@@ -141,7 +141,7 @@ mod tests {
         // To nobody; and longer than the longest packet: in two fragments.
         assert!(socket.send_to(&[7; 10], "10.99.0.3:5001").is_err());
         socket.send_to(&[7; 300], "10.99.0.2:5001").expect("the kernel cuts it");
-        for fragment in [[0x20, 0], [0, 34]] {
+        for fragment in [[0x20, 0], [0, 35]] {
             waiter.wait(Clock::starting_in(0), 20_000_000_000).expect("it is open");
             let packet = tunnel.receive(&mut buffer).expect("it is up").expect("it was sent");
             assert_eq!((&packet[6..8], packet.len() <= 300), (&fragment[..], true));
