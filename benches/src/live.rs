@@ -1,4 +1,4 @@
-//! CPU time of a hop in real time: our bridge and the kernel's, in the same run.
+//! CPU time of a hop in real time: our bridge with both kinds of sockets, and the kernel's, in the same run.
 //!
 //! A thread sends frames into a pair of interfaces and takes them at the end of the chain: the pair alone, with the kernel's bridge, or with ours
 //! in a thread of this process. The hop is the chain less the pair. CPU time is that of the process: the kernel forwards in the
@@ -10,7 +10,7 @@ use std::time::Duration;
 use tautwire_linux::{
     Clock, End, FramePort, Namespace, PacketSocket, Waiter, add_kernel_bridge, add_pair, why_no_namespaces,
 };
-use tautwire_live::{BridgeSettings, run_bridge};
+use tautwire_live::{BridgeSettings, Sockets, run_bridge};
 use tautwire_model::Network;
 use tautwire_model::network::NodeIndex;
 
@@ -38,6 +38,8 @@ run: {duration: 1 s}
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hops {
     pub(crate) ours: f64,
+    /// Ours with sockets of XDP.
+    pub(crate) xdp: f64,
     pub(crate) kernel: f64,
 }
 
@@ -116,34 +118,38 @@ pub(crate) fn hops(octets: usize) -> Option<Hops> {
 
 fn measured(octets: usize) -> std::io::Result<Hops> {
     let network = tautwire_model::load_text("hop", BRIDGE).network.expect("no errors");
-    let [direct, kernel, ours] = [chain(false)?, chain(true)?, chain(true)?];
+    let [direct, kernel, ours, xdp] = [chain(false)?, chain(true)?, chain(true)?, chain(true)?];
     add_kernel_bridge(kernel.middle(), "br0", &["left", "right"])?;
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let (sender, ready) = std::sync::mpsc::channel();
-        let (network, stop, within): (&Network, _, _) = (&network, &stop, ours.middle());
-        scope.spawn(move || {
-            within.inside(|| {
-                let settings = BridgeSettings {
-                    stop,
-                    duration: None,
-                    is_real_time: false,
-                    every: Duration::from_secs(3600),
-                };
-                let is_ready = |_: &[String]| sender.send(()).expect("it is waited for");
-                run_bridge(network, NodeIndex(1), settings, tautwire_workbench::in_runs(), is_ready, |_| {})
-                    .map_err(|why| std::io::Error::other(why.to_string()))
-            })
-        });
-        ready.recv().map_err(std::io::Error::other)?;
-        let mut costs = [const { Vec::new() }; 3];
+        for (chain, sockets) in [(&ours, Sockets::Packet), (&xdp, Sockets::Xdp)] {
+            let (sender, ready) = std::sync::mpsc::channel();
+            let (network, stop, within): (&Network, _, _) = (&network, &stop, chain.middle());
+            scope.spawn(move || {
+                within.inside(|| {
+                    let settings = BridgeSettings {
+                        stop,
+                        duration: None,
+                        is_real_time: false,
+                        sockets,
+                        every: Duration::from_secs(3600),
+                    };
+                    let ready = |_: &[String]| sender.send(()).expect("it is waited for");
+                    run_bridge(network, NodeIndex(1), settings, tautwire_workbench::in_runs(), ready, |_| {})
+                        .map_err(|why| std::io::Error::other(why.to_string()))
+                })
+            });
+            ready.recv().map_err(std::io::Error::other)?;
+        }
+        let mut costs = [const { Vec::new() }; 4];
         for _ in 0..RUNS {
-            for (costs, chain) in costs.iter_mut().zip([&direct, &kernel, &ours]) {
+            for (costs, chain) in costs.iter_mut().zip([&direct, &kernel, &ours, &xdp]) {
                 costs.push(cost(chain, octets)?);
             }
         }
         stop.store(true, Ordering::Relaxed);
-        let [direct, kernel, ours] = costs.map(median);
-        Ok(Hops { ours: 1.0 / (ours - direct), kernel: 1.0 / (kernel - direct) })
+        let [direct, kernel, ours, xdp] = costs.map(median);
+        let hop = |chain: f64| 1.0 / (chain - direct);
+        Ok(Hops { ours: hop(ours), xdp: hop(xdp), kernel: hop(kernel) })
     })
 }

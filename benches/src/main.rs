@@ -77,12 +77,14 @@ fn main() {
     measure("admit_10000x1000_us", "us", &|| admit_us(10_000, 1_000, 1_000));
     #[cfg(target_os = "linux")]
     for (size, octets) in [(64, 60), (1500, 1514)] {
-        let names = ["live_hop", "live_kernel_hop"].map(|whose| format!("{whose}_{size}_frames_per_cpu_s"));
+        let names = ["live_hop", "live_xdp_hop", "live_kernel_hop"]
+            .map(|whose| format!("{whose}_{size}_frames_per_cpu_s"));
         if names.iter().any(|name| name.starts_with(&only))
             && let Some(hops) = live::hops(octets)
         {
             measure(&names[0], "1/s", &|| hops.ours);
-            measure(&names[1], "1/s", &|| hops.kernel);
+            measure(&names[1], "1/s", &|| hops.xdp);
+            measure(&names[2], "1/s", &|| hops.kernel);
         }
     }
     if only.starts_with("tightness") || only.is_empty() {

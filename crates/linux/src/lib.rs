@@ -15,6 +15,7 @@ mod ring;
 mod route;
 mod tunnel;
 mod wait;
+mod xdp;
 
 pub use clock::{Clock, clock_read_cost, monotonic};
 pub use namespace::{Namespace, why_no_namespaces};
@@ -24,6 +25,7 @@ pub use priority::{Priority, prefer};
 pub use route::{End, add_kernel_bridge, add_pair, set_up};
 pub use tunnel::{Tunnel, TunnelSettings};
 pub use wait::{Waiter, Woken};
+pub use xdp::{XdpMode, XdpSocket};
 
 /// What a system call gave, or its error.
 fn checked(result: libc::c_int) -> std::io::Result<libc::c_int> {

@@ -18,6 +18,7 @@ const SET_GRO: u32 = 0x2c;
 const GET_FLAGS: u32 = 0x25;
 const SET_FLAGS: u32 = 0x26;
 const FLAG_LRO: u32 = 1 << 15;
+const FLAG_VLAN_RECEPTION: u32 = 1 << 8;
 const HALF_DUPLEX: u8 = 0;
 
 #[repr(C)]
@@ -111,29 +112,37 @@ pub struct Settled {
     index: libc::c_int,
     had_gro: bool,
     had_lro: bool,
+    took_tags: bool,
 }
 
-/// Turns off that an interface merges frames which it receives (GRO, LRO): a bridge would see one frame where several came.
+/// Turns off that an interface merges frames which it receives (GRO, LRO): a bridge would see one frame where several came. With
+/// `keeps_tags` also that it takes their tags off, which packet sockets put back and others do not.
 ///
 /// # Errors
 /// If one of them stays on, or the interface does not answer.
-pub fn settle_offloads(interface: &str, socket: &PacketSocket) -> io::Result<Settled> {
+pub fn settle_offloads(interface: &str, socket: &PacketSocket, keeps_tags: bool) -> io::Result<Settled> {
     let ask = |command, data| value(socket, interface, Value { command, data });
     let had_gro = ask(GET_GRO, 0).unwrap_or(0) != 0;
     let flags = ask(GET_FLAGS, 0).unwrap_or(0);
     let had_lro = flags & FLAG_LRO != 0;
+    let takes_tags = keeps_tags && flags & FLAG_VLAN_RECEPTION != 0;
+    let unwanted = FLAG_LRO | if takes_tags { FLAG_VLAN_RECEPTION } else { 0 };
     // A driver that knows neither merges nothing.
     let _ = ask(SET_GRO, 0);
-    if had_lro {
-        let _ = ask(SET_FLAGS, flags & !FLAG_LRO);
+    if flags & unwanted != 0 {
+        let _ = ask(SET_FLAGS, flags & !unwanted);
     }
-    let left =
-        [("gro", ask(GET_GRO, 0).unwrap_or(0) != 0), ("lro", ask(GET_FLAGS, 0).unwrap_or(0) & FLAG_LRO != 0)];
-    match left.iter().find(|(_, on)| *on) {
-        Some((name, _)) => {
-            Err(io::Error::other(format!("{interface}: `{name}` cannot be turned off, and merges frames")))
+    let flags = ask(GET_FLAGS, 0).unwrap_or(0);
+    let left = [
+        ("gro", "merges frames", ask(GET_GRO, 0).unwrap_or(0) != 0),
+        ("lro", "merges frames", flags & FLAG_LRO != 0),
+        ("rxvlan", "takes tags off", takes_tags && flags & FLAG_VLAN_RECEPTION != 0),
+    ];
+    match left.iter().find(|(.., on)| *on) {
+        Some((name, does, _)) => {
+            Err(io::Error::other(format!("{interface}: `{name}` cannot be turned off, and {does}")))
         }
-        None => Ok(Settled { index: index_of(interface)?, had_gro, had_lro }),
+        None => Ok(Settled { index: index_of(interface)?, had_gro, had_lro, took_tags: takes_tags }),
     }
 }
 
@@ -144,8 +153,10 @@ pub fn restore_offloads(socket: &PacketSocket, were: Settled) {
     if were.had_gro {
         let _ = ask(SET_GRO, 1);
     }
-    if let (true, Ok(flags)) = (were.had_lro, ask(GET_FLAGS, 0)) {
-        let _ = ask(SET_FLAGS, flags | FLAG_LRO);
+    let mut had = if were.had_lro { FLAG_LRO } else { 0 };
+    had |= if were.took_tags { FLAG_VLAN_RECEPTION } else { 0 };
+    if let (1.., Ok(flags)) = (had, ask(GET_FLAGS, 0)) {
+        let _ = ask(SET_FLAGS, flags | had);
     }
 }
 
@@ -214,10 +225,17 @@ mod tests {
             assert_eq!((properties.mtu, properties.speed), (1504, Some(10_000)));
             let is_merging = || value(&socket, "t0", Value { command: GET_GRO, data: 0 });
             value(&socket, "t0", Value { command: SET_GRO, data: 1 })?;
-            let were = settle_offloads("t0", &socket)?;
-            assert_eq!((were.had_gro, is_merging()?), (true, 0));
-            restore_offloads(&socket, were);
-            assert_eq!(is_merging()?, 1);
+            let takes_tags = || {
+                let flags = value(&socket, "t0", Value { command: GET_FLAGS, data: 0 })?;
+                Ok::<_, io::Error>(flags & FLAG_VLAN_RECEPTION != 0)
+            };
+            for keeps_tags in [false, true] {
+                let were = settle_offloads("t0", &socket, keeps_tags)?;
+                assert_eq!((were.had_gro, is_merging()?), (true, 0));
+                assert_eq!((were.took_tags, takes_tags()?), (keeps_tags, !keeps_tags));
+                restore_offloads(&socket, were);
+                assert_eq!((is_merging()?, takes_tags()?), (1, true));
+            }
             assert!(Properties::of("none-such", &socket).is_err());
             Ok(())
         })

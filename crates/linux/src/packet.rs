@@ -36,6 +36,14 @@ pub trait FramePort {
     /// If the port fails.
     fn send(&self, frame: &[u8]) -> io::Result<bool>;
 
+    /// Has the kernel send what was given to [`Self::send`], if that gathers frames.
+    ///
+    /// # Errors
+    /// If the port fails.
+    fn flush(&self) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Frames that were received and lost since the last call.
     ///
     /// # Errors
@@ -79,6 +87,14 @@ impl PacketSocket {
     /// As [`Self::open`].
     pub fn with_ring(interface: &str, room: usize) -> io::Result<Self> {
         Self::of_type(interface, ALL_PROTOCOLS, Some(room))
+    }
+
+    /// Of an interface in this thread's namespace, by which it is asked and set: it receives nothing.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn without_frames(interface: &str) -> io::Result<Self> {
+        Self::of_type(interface, 0, None)
     }
 
     /// Of an interface in this thread's namespace; it takes the frames of one EtherType, and the kernel stamps what is sent by it.
@@ -331,7 +347,7 @@ mod tests {
         let open = |name: &'static str| move || PacketSocket::of_type(name, ALL_PROTOCOLS, room);
         let [from, to] =
             [one.inside(open("t0")), other.inside(open("t1"))].map(|socket| socket.expect("it is there"));
-        other.inside(|| settle_offloads("t1", &to)).expect("a pair merges nothing");
+        other.inside(|| settle_offloads("t1", &to, false)).expect("a pair merges nothing");
         let clock = Clock::starting_in(0);
         assert!(from.send(frame).expect("it is up"));
         let mut waiter = Waiter::new([to.descriptor()]);

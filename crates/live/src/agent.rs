@@ -11,7 +11,7 @@ use tautwire_model::network::{NodeIndex, PortIndex};
 use tautwire_observe::SignedMoments;
 use tautwire_sim::DropReason;
 
-use crate::bridge_run::{Interface, connected, interface, without_interfaces};
+use crate::bridge_run::{Interface, Sockets, connected, interface, without_interfaces};
 use crate::floor;
 use crate::gptp::PrecisionTime;
 use crate::node::Node;
@@ -78,7 +78,7 @@ pub fn run_node(
     let ports: Vec<PortIndex> = connected(network, node).collect();
     let interfaces = ports
         .iter()
-        .map(|port| interface(network, *port, &mut words))
+        .map(|port| interface(network, *port, Sockets::Packet, &mut words))
         .collect::<Result<Vec<Interface>, Cannot>>()?;
     let rates = interfaces.iter().map(|interface| interface.rate).collect();
     let mut made = Node::new(network, &plan, node, network.run.seed).on_cables(rates);

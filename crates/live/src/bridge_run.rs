@@ -10,8 +10,8 @@ use std::sync::{Mutex, PoisonError, TryLockError};
 use std::time;
 
 use tautwire_linux::{
-    Clock, FramePort, PacketSocket, Priority, Properties, Settled, Waiter, prefer, restore_offloads,
-    settle_offloads,
+    Clock, FramePort, PacketSocket, Priority, Properties, Settled, Waiter, XdpMode, XdpSocket, prefer,
+    restore_offloads, settle_offloads,
 };
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex};
@@ -37,6 +37,15 @@ const MESSAGE_SIZE: i32 = 90;
 /// Greatest reading of an [`Instant`] in nanoseconds, half a year: the bridge stops there.
 const END: u64 = u64::MAX / 1000 - 1_000_000_000_000;
 
+/// Kinds of sockets for frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sockets {
+    /// Packet sockets: frames with the kernel's stamps of reception.
+    Packet,
+    /// Sockets of XDP: frames before the kernel's own stack, without stamps.
+    Xdp,
+}
+
 /// How a bridge is run.
 #[derive(Clone, Copy, Debug)]
 pub struct BridgeSettings<'s> {
@@ -46,6 +55,8 @@ pub struct BridgeSettings<'s> {
     pub duration: Option<Duration>,
     /// Whether its thread asks for real-time priority.
     pub is_real_time: bool,
+    /// By which sockets it has its frames.
+    pub sockets: Sockets,
     /// How often what it has counted is given out.
     pub every: time::Duration,
 }
@@ -55,7 +66,9 @@ pub(crate) struct Interface {
     /// No other process of ours has the interface while this is open.
     _own: UnixDatagram,
     name: String,
+    /// By which the interface is asked and set, and which has the frames if `xdp` does not.
     socket: PacketSocket,
+    xdp: Option<XdpSocket>,
     were: Settled,
     pub(crate) rate: Option<BitRate>,
 }
@@ -65,6 +78,14 @@ impl Interface {
     fn look(&self, up: &AtomicBool) {
         let found = Properties::of(&self.name, &self.socket);
         up.store(found.is_ok_and(|found| found.is_up && found.has_carrier), Ordering::Relaxed);
+    }
+
+    /// What has its frames.
+    fn port(&self) -> &dyn FramePort {
+        match &self.xdp {
+            Some(socket) => socket,
+            None => &self.socket,
+        }
     }
 
     /// Its socket once more.
@@ -99,7 +120,7 @@ pub fn run_bridge(
     let plan = Plan::new(network);
     let mut words = Vec::new();
     let interfaces = connected(network, node)
-        .map(|port| interface(network, port, &mut words))
+        .map(|port| interface(network, port, settings.sockets, &mut words))
         .collect::<Result<Vec<_>, Cannot>>()?;
     let rates = interfaces.iter().map(|interface| interface.rate).collect();
     let mut bridge = Bridge::new(network, &plan, node, rates).controlled(node, plug_ins);
@@ -196,13 +217,18 @@ pub(crate) fn without_interfaces(network: &Network, node: NodeIndex) -> impl Ite
 pub(crate) fn interface(
     network: &Network,
     port: PortIndex,
+    sockets: Sockets,
     words: &mut Vec<String>,
 ) -> Result<Interface, Cannot> {
     let described = &network.ports[port.index()];
     let name = described.interface.clone().unwrap_or_default();
     let link = &network.links[described.links.map_or(0, |links| links.egress.index())];
     let no = |why: String| Cannot::Machine(format!("interface {name} for port `{}`: {why}", described.name));
-    let socket = PacketSocket::with_ring(&name, ROOM).map_err(|error| match error.kind() {
+    let socket = match sockets {
+        Sockets::Packet => PacketSocket::with_ring(&name, ROOM),
+        Sockets::Xdp => PacketSocket::without_frames(&name),
+    };
+    let socket = socket.map_err(|error| match error.kind() {
         io::ErrorKind::PermissionDenied => {
             no("packet sockets are not allowed: run as root, or with CAP_NET_RAW".to_owned())
         }
@@ -227,11 +253,27 @@ pub(crate) fn interface(
         io::ErrorKind::AddrInUse => no("another process of tautwire has it".to_owned()),
         _ => no(error.to_string()),
     })?;
-    let were = settle_offloads(&name, &socket).map_err(|error| no(error.to_string()))?;
+    let were =
+        settle_offloads(&name, &socket, sockets == Sockets::Xdp).map_err(|error| no(error.to_string()))?;
+    let xdp = match sockets {
+        Sockets::Packet => None,
+        Sockets::Xdp => Some(XdpSocket::open(&name, found.mtu as usize).map_err(|error| {
+            restore_offloads(&socket, were);
+            no(match error.kind() {
+                io::ErrorKind::PermissionDenied => "XDP is not allowed: run as root".to_owned(),
+                _ => format!("no XDP: {error}"),
+            })
+        })?),
+    };
     let runs = rate.map_or("a rate that it does not state".to_owned(), |rate| rate.to_string());
     let carrier = if found.has_carrier { "" } else { ", not connected now" };
-    words.push(format!("port {} on {name}: {} paced on {runs}{carrier}", described.name, link.rate));
-    Ok(Interface { _own: own, name, socket, were, rate })
+    let by = match xdp.as_ref().map(XdpSocket::mode) {
+        None => "",
+        Some(XdpMode::Native) => ", by XDP in the driver",
+        Some(XdpMode::Generic) => ", by XDP behind the driver",
+    };
+    words.push(format!("port {} on {name}: {} paced on {runs}{by}{carrier}", described.name, link.rate));
+    Ok(Interface { _own: own, name, socket, xdp, were, rate })
 }
 
 /// A name that one process at a time can have in a network namespace, for an interface.
@@ -284,17 +326,17 @@ fn carry(
 ) -> io::Result<(u64, Vec<u64>)> {
     let clock = Clock::starting_in(0);
     let end = settings.duration.map_or(END, |span| span.as_ps().div_ceil(1000).min(END));
-    let mut waiter = Waiter::new(interfaces.iter().map(|interface| interface.socket.descriptor()));
+    let mut waiter = Waiter::new(interfaces.iter().map(|interface| interface.port().descriptor()));
     // Room for the greatest MTU of an interface with its header.
     let mut buffer = vec![0; 1 << 17];
     let mut lost = vec![0; interfaces.len()];
     let mut was_up = vec![true; interfaces.len()];
     loop {
         let now = clock.now();
-        for (place, Interface { socket, .. }) in interfaces.iter().enumerate() {
+        for (place, port) in interfaces.iter().map(Interface::port).enumerate() {
             // What is left is read in the next round: no port waits for another's flood.
             for _ in 0..if waiter.is_ready(place) { READ_MAX } else { 0 } {
-                let received = match socket.receive(&mut buffer) {
+                let received = match port.receive(&mut buffer) {
                     Ok(Some(received)) => received,
                     Ok(None) => break,
                     // It goes on when the interface is up again.
@@ -313,7 +355,7 @@ fn carry(
             }
         }
         let mut failed = None;
-        bridge.emit(instant(clock.now()), |place, frame| match interfaces[place].socket.send(frame) {
+        bridge.emit(instant(clock.now()), |place, frame| match interfaces[place].port().send(frame) {
             Ok(true) => None,
             Ok(false) => Some(DropReason::InterfaceFull),
             Err(error) if is_down(&error) => Some(DropReason::LinkDown),
@@ -324,6 +366,8 @@ fn carry(
                 None
             }
         });
+        let flushed = interfaces.iter().map(|interface| interface.port().flush());
+        failed = failed.or(flushed.filter_map(Result::err).find(|error| !is_down(error)));
         if let Some(error) = failed {
             return Err(error);
         }
@@ -331,7 +375,7 @@ fn carry(
             settings.stop.load(Ordering::Relaxed) || asked.failed.load(Ordering::Relaxed) || now >= end;
         if is_over || asked.wanted.load(Ordering::Relaxed) {
             for (lost, interface) in lost.iter_mut().zip(interfaces) {
-                *lost += interface.socket.lost()?;
+                *lost += interface.port().lost()?;
             }
         }
         if is_over {

@@ -34,7 +34,7 @@ mod worker;
 
 pub use agent::{Go, Progress, gathered, run_node};
 pub use attach::{Attachment, PROGRAM_INTERFACE};
-pub use bridge_run::{BridgeSettings, run_bridge};
+pub use bridge_run::{BridgeSettings, Sockets, run_bridge};
 pub use bridge_status::{BridgeStatus, ClassStatus, Drops, PortStatus, StreamStatus, TimePort, TimeStatus};
 pub use floor::{Floor, Spread};
 pub use program::{ProgramStream, StationPrograms};

@@ -173,7 +173,7 @@ fn sockets(
             let name = interface(network, port);
             let socket = namespace.inside(|| {
                 let socket = PacketSocket::open(&name)?;
-                settle_offloads(&name, &socket)?;
+                settle_offloads(&name, &socket, false)?;
                 Ok(socket)
             })?;
             Ok((port, socket))

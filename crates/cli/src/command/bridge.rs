@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time;
 
 use clap::Args;
-use tautwire_live::{BridgeSettings, run_bridge};
+use tautwire_live::{BridgeSettings, Sockets, run_bridge};
 use tautwire_workbench::network::NodeIndex;
 use tautwire_workbench::{Duration, in_runs};
 
@@ -48,6 +48,9 @@ pub(crate) struct Bridge {
     /// Address of this machine alone on which it answers to HTTP (127.0.0.1:9100)
     #[arg(long, value_name = "ADDRESS", value_parser = loopback)]
     pub(super) listen: Option<SocketAddr>,
+    /// Frames by sockets of XDP, before the kernel's own stack: with tags, without stamps of reception
+    #[arg(long)]
+    pub(super) xdp: bool,
     /// Do not ask for real-time priority
     #[arg(long)]
     pub(super) ordinary_priority: bool,
@@ -83,6 +86,7 @@ pub(super) fn run(arguments: &Bridge) -> Result<Exit, Exit> {
         stop: &stop,
         duration: arguments.duration,
         is_real_time: !arguments.ordinary_priority,
+        sockets: if arguments.xdp { Sockets::Xdp } else { Sockets::Packet },
         every: time::Duration::from_secs(1),
     };
     let ready = |words: &[String]| {

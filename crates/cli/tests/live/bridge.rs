@@ -29,18 +29,26 @@ run: {duration: 10 ms}
 
 #[test]
 fn a_bridge_forwards_between_interfaces_until_it_is_stopped() {
-    let folder = folder("bridge");
+    forwards("bridge", &[], "");
+}
+
+#[test]
+fn a_bridge_forwards_by_sockets_of_xdp() {
+    forwards("bridge-xdp", &["--xdp"], ", by XDP in the driver");
+}
+
+/// A bridge with these options besides; its word on a port ends so.
+fn forwards(name: &str, options: &[&str], by: &str) {
+    let folder = folder(name);
     let Some(bridge) = namespace() else { return };
     let [left, right] = [station(&bridge, "left", 1), station(&bridge, "right", 2)];
     let filters = "type: bridge\n    stream-filters: {stream-filter-instance-table: {4: {stream-handle: one, max-sdu-size: 500 B}}}\n";
     fs::write(folder.join("net.yaml"), BRIDGED.replace("type: bridge\n", filters)).unwrap();
-    let arguments =
-        ["bridge", "net.yaml", "--node", "s", "--ordinary-priority", "--status", "status", "--json"];
+    let usual = ["bridge", "net.yaml", "--node", "s", "--ordinary-priority", "--status", "status", "--json"];
+    let arguments = [&usual[..], options].concat();
     let (mut child, words, lines) = started(&bridge, &folder, &arguments, "forwards");
-    assert!(
-        words.iter().any(|line| line.contains("port p1 on left: 100 Mbit/s paced on 10 Gbit/s")),
-        "{words:?}"
-    );
+    let word = format!("port p1 on left: 100 Mbit/s paced on 10 Gbit/s{by}");
+    assert!(words.iter().any(|line| line.ends_with(&word)), "{words:?}");
     let clock = Clock::starting_in(0);
     // A frame of the stream, a broadcast, an answer to its source alone, and one that no bridge forwards.
     let network = tautwire_workbench::load_text("net.yaml", BRIDGED).network.unwrap();
