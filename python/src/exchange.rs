@@ -38,11 +38,13 @@ pub(crate) fn import_network(
     py: Python<'_>,
     form: &str,
     files: Vec<(String, String)>,
+    configuration: Option<&str>,
 ) -> PyResult<(String, Vec<String>)> {
     let import = exchange::import(form).ok_or_else(|| unknown(form, &IMPORTS.map(|import| import.name)))?;
     let inputs: Vec<Input> = files.into_iter().map(|(name, text)| Input { name, text }).collect();
-    let read =
-        py.detach(|| import.read(&inputs)).map_err(|faults| PyValueError::new_err(faults.join("\n")))?;
+    let read = py
+        .detach(|| import.read(&inputs, configuration))
+        .map_err(|faults| PyValueError::new_err(faults.join("\n")))?;
     Ok((read.text, read.left_out))
 }
 

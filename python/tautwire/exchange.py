@@ -104,7 +104,9 @@ def export(network: Network | str | os.PathLike[str], form: ExportForm, *, node:
     return Exported(dict(texts), left_out)
 
 
-def import_network(form: ImportForm, files: Sequence[str | os.PathLike[str]]) -> Imported:
+def import_network(
+    form: ImportForm, files: Sequence[str | os.PathLike[str]], *, configuration: str | None = None
+) -> Imported:
     """A description of what another tool knows of a network, as ``tautwire import`` writes it.
 
     Parameters
@@ -117,6 +119,8 @@ def import_network(form: ImportForm, files: Sequence[str | os.PathLike[str]]) ->
         XML, a document of each.
     files
         Paths of the files.
+    configuration
+        Which configuration of an INI file of INET, if it has several.
 
     Raises
     ------
@@ -132,7 +136,8 @@ def import_network(form: ImportForm, files: Sequence[str | os.PathLike[str]]) ->
     Traceback (most recent call last):
     tautwire.errors.FileError: missing.json: No such file or directory
     """
-    return Imported(*_core.import_network(form, [(Path(file).stem, _read(file)) for file in files]))
+    texts = [(Path(file).stem, _read(file)) for file in files]
+    return Imported(*_core.import_network(form, texts, configuration))
 
 
 def _read(file: str | os.PathLike[str]) -> str:

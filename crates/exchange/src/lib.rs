@@ -134,18 +134,32 @@ pub struct Import {
     pub about: &'static str,
     /// Commands that get files of this form and read them, a line each.
     pub example: &'static str,
+    /// Whether a file may have several configurations, of which one is read.
+    has_configurations: bool,
     /// Reads files; its error is the fault behind which nothing can be read, and all others are in what it converted.
-    of: fn(&[Input], &mut Converted) -> Result<(), String>,
+    of: fn(&Files<'_>, &mut Converted) -> Result<(), String>,
+}
+
+/// Files, and the configuration of them that is read.
+struct Files<'f> {
+    inputs: &'f [Input],
+    configuration: Option<&'f str>,
 }
 
 impl Import {
-    /// Reads a network.
+    /// Reads a network; of a file with several configurations the one of this name.
     ///
     /// # Errors
     /// All that is wrong with the files: sentences with the file and the place in it.
-    pub fn read(&self, inputs: &[Input]) -> Result<Converted, Vec<String>> {
+    pub fn read(&self, inputs: &[Input], configuration: Option<&str>) -> Result<Converted, Vec<String>> {
+        if configuration.is_some() && !self.has_configurations {
+            return Err(vec![format!(
+                "files of {} have no configurations: leave out the name of one",
+                self.name
+            )]);
+        }
         let mut converted = Converted::default();
-        let read = (self.of)(inputs, &mut converted);
+        let read = (self.of)(&Files { inputs, configuration }, &mut converted);
         converted.keep(read);
         if converted.faults.is_empty() { Ok(converted) } else { Err(converted.faults) }
     }

@@ -7,12 +7,13 @@ use serde_json::Value;
 use tautwire_units::BitRate;
 
 use crate::topology::{self, Cable, Node};
-use crate::{Converted, Import, Input, valid};
+use crate::{Converted, Files, Import, valid};
 
 pub(crate) static IMPORT: Import = Import {
     name: "lldp",
     about: "neighbours as lldpctl (lldpd) prints them with -f json0 or -f json, a file of each host\nwith the host's name; nodes, cables and rates become a description",
     example: "ssh bridge lldpctl -f json0 > bridge.json\nssh control lldpctl -f json0 > control.json\ntautwire import lldp bridge.json control.json --to lab.yaml",
+    has_configurations: false,
     of: read,
 };
 
@@ -33,9 +34,9 @@ struct Seen {
     rate: Option<u64>,
 }
 
-fn read(inputs: &[Input], found: &mut Converted) -> Result<(), String> {
+fn read(files: &Files<'_>, found: &mut Converted) -> Result<(), String> {
     let mut hosts: Vec<(String, Value)> = Vec::new();
-    for input in inputs {
+    for input in files.inputs {
         let name = valid(&input.name);
         if hosts.iter().any(|(host, _)| *host == name) {
             found.fault(format!("there are two files of the host `{name}`"));

@@ -40,6 +40,9 @@ pub(crate) struct Import {
     /// Files in this form; `-` is stdin
     #[arg(value_name = "FILE", required = true)]
     pub(super) paths: Vec<PathBuf>,
+    /// Configuration to read, of a file with several (inet)
+    #[arg(long, value_name = "NAME")]
+    pub(super) configuration: Option<String>,
     /// Description to write [default: stdout]
     #[arg(long, value_name = "FILE")]
     pub(super) to: Option<PathBuf>,
@@ -48,7 +51,7 @@ pub(crate) struct Import {
 pub(super) fn run(arguments: &Import) -> Result<Exit, Exit> {
     let import = exchange::import(&arguments.form).expect("clap takes the forms alone");
     let inputs: Result<Vec<Input>, Exit> = arguments.paths.iter().map(|path| input(path)).collect();
-    let read = import.read(&inputs?).map_err(|faults| {
+    let read = import.read(&inputs?, arguments.configuration.as_deref()).map_err(|faults| {
         faults.iter().for_each(|fault| message(fault));
         Exit::WrongInput
     })?;

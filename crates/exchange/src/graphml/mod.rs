@@ -18,6 +18,7 @@ pub(crate) static IMPORT: Import = Import {
     name: "graphml",
     about: "a topology in GraphML, as of networkx, yEd or the Topology Zoo; nodes, cables and rates\nbecome a description",
     example: "tautwire import graphml plant.graphml --to plant.yaml",
+    has_configurations: false,
     of: read::read,
 };
 

@@ -15,7 +15,7 @@ use tautwire_units::{BitRate, Duration};
 
 use crate::topology::{self, Cable, Node};
 use crate::xml::Element;
-use crate::{Converted, Input, valid};
+use crate::{Converted, Files, valid};
 
 /// Words for what bridges, and for what does not.
 const BRIDGES: [&str; 5] = ["bridge", "switch", "router", "relay", "tsnswitch"];
@@ -25,8 +25,8 @@ const STATIONS: [&str; 9] =
 /// The data of a node or an edge by name.
 type Data = BTreeMap<String, String>;
 
-pub(super) fn read(inputs: &[Input], converted: &mut Converted) -> Result<(), String> {
-    let [input] = inputs else { return Err("a topology in GraphML is one file".to_owned()) };
+pub(super) fn read(files: &Files<'_>, converted: &mut Converted) -> Result<(), String> {
+    let [input] = files.inputs else { return Err("a topology in GraphML is one file".to_owned()) };
     let name = &input.name;
     let root =
         Element::read(input.text.trim_start_matches('\u{feff}')).map_err(|why| format!("{name}: {why}"))?;

@@ -1,6 +1,6 @@
 //! Parameters by patterns, from INI files and from NED: the first pattern that matches counts.
 //!
-//! A configuration is its section, those that it extends, and `General`. `*` matches within a part of a name, `**` anything, `[2..5]` numbers.
+//! One configuration is read: the stated or only one. It is its section, those that it extends, and `General`. `*` matches within a part of a name, `**` anything, `[2..5]` numbers.
 //! Not here: `include`, iteration variables (`${...}`), which are refused.
 
 use std::cell::Cell;
@@ -103,11 +103,23 @@ struct Section {
     name: String,
     line: usize,
     lines: Vec<(usize, String, String)>,
+    faults: Vec<String>,
+}
+
+impl Section {
+    fn new(name: &str, line: usize) -> Self {
+        Self { name: name.to_owned(), line, lines: Vec::new(), faults: Vec::new() }
+    }
 }
 
 /// The configuration of a file: entries in the order in which they count.
-pub(super) fn read(name: &str, text: &str, converted: &mut Converted) -> Result<Vec<Entry>, String> {
-    let mut sections = vec![Section { name: "General".to_owned(), line: 1, lines: Vec::new() }];
+pub(super) fn read(
+    name: &str,
+    text: &str,
+    configuration: Option<&str>,
+    converted: &mut Converted,
+) -> Result<Vec<Entry>, String> {
+    let mut sections = vec![Section::new("General", 1)];
     for (line, text) in logical(text) {
         let wrong = |what: &str| format!("{name}.ini:{line}: {what}");
         if let Some(inner) = text.strip_prefix('[') {
@@ -122,23 +134,25 @@ pub(super) fn read(name: &str, text: &str, converted: &mut Converted) -> Result<
                     sections.push(again);
                 }
                 Some(_) => converted.fault(wrong(&format!("a second section `{title}`"))),
-                None => sections.push(Section { name: title.to_owned(), line, lines: Vec::new() }),
+                None => sections.push(Section::new(title, line)),
             }
             continue;
         }
+        // Sections of other configurations may have what is not supported.
+        let own = sections.last_mut().expect("General is there");
         if text.starts_with("include ") {
-            converted.fault(wrong("`include` is not supported: put the files into one"));
+            own.faults.push(wrong("`include` is not supported: put the files into one"));
             continue;
         }
         let Some((key, value)) = text.split_once('=') else {
-            converted.fault(wrong("a line is `key = value`"));
+            own.faults.push(wrong("a line is `key = value`"));
             continue;
         };
         let (key, value) = (key.trim().to_owned(), value.trim().to_owned());
         if value.contains("${") {
-            converted.fault(wrong("iteration variables are not supported: write the value"));
+            own.faults.push(wrong("iteration variables are not supported: write the value"));
         }
-        sections.last_mut().expect("General is there").lines.push((line, key, value));
+        own.lines.push((line, key, value));
     }
     let value = |section: &Section, key: &str| {
         section.lines.iter().find(|(_, own, _)| own == key).map(|(_, _, value)| value.clone())
@@ -156,15 +170,19 @@ pub(super) fn read(name: &str, text: &str, converted: &mut Converted) -> Result<
                 && !extended.contains(&section.name)
         })
         .collect();
-    let chosen = match &runnable[..] {
-        [] => sections.iter().find(|section| section.name == "General").expect("it is there"),
-        [one] => one,
-        several => {
-            let names: Vec<String> =
-                several.iter().map(|one| format!("{} (line {})", one.name, one.line)).collect();
+    let list = |of: &mut dyn Iterator<Item = &Section>| -> String {
+        of.map(|one| format!("{} (line {})", one.name, one.line)).collect::<Vec<_>>().join(", ")
+    };
+    let chosen = match (configuration, &runnable[..]) {
+        (Some(stated), _) => sections.iter().find(|section| section.name == stated).ok_or_else(|| {
+            format!("{name}.ini: no configuration `{stated}`; there are {}", list(&mut sections.iter()))
+        })?,
+        (None, []) => sections.iter().find(|section| section.name == "General").expect("it is there"),
+        (None, [one]) => one,
+        (None, several) => {
             return Err(format!(
-                "{name}.ini: several configurations, {}: leave the one to import in the file, with those that it extends",
-                names.join(", ")
+                "{name}.ini: several configurations, {}: choose one by its name",
+                list(&mut several.iter().copied())
             ));
         }
     };
@@ -181,6 +199,9 @@ pub(super) fn read(name: &str, text: &str, converted: &mut Converted) -> Result<
             .find(|section| section.name == title)
             .ok_or_else(|| format!("{name}.ini: no section `{title}`, which another one extends"))?;
         order.push(section);
+        for fault in &section.faults {
+            converted.fault(fault.clone());
+        }
         let own = parents(section);
         let own = if own.is_empty() && title != "General" { vec!["General".to_owned()] } else { own };
         next.extend(own);
@@ -305,7 +326,7 @@ mod tests {
     #[test]
     fn the_first_entry_of_a_configuration_counts() {
         let text = "[General]\n*.a.x = 1 # one\n**.y =\n  [1,\n\n2] \n[Config A]\nabstract = true\n*.a.x = 2\n[Config B]\nextends = A\n*.b.x = \"#\"\n";
-        let parameters = Parameters::new(read("omnetpp", text, &mut Converted::default()).unwrap());
+        let parameters = Parameters::new(read("omnetpp", text, None, &mut Converted::default()).unwrap());
         let get = |name: &str| parameters.get(name).map(|entry| (entry.place.as_str(), entry.value.as_str()));
         assert_eq!(get("N.a.x"), Some(("omnetpp.ini:9", "2")));
         assert_eq!(get("N.b.x"), Some(("omnetpp.ini:12", "\"#\"")));
@@ -315,7 +336,7 @@ mod tests {
             ["a", "[x", "[A]\n[B]", "[A]\nextends = B", "include x.ini", "*.a = ${n=1..2}", "[A]\n[A]"]
         {
             let mut converted = Converted::default();
-            let read = read("omnetpp", wrong, &mut converted);
+            let read = read("omnetpp", wrong, None, &mut converted);
             assert!(read.is_err() || !converted.faults.is_empty(), "{wrong}");
         }
     }

@@ -11,7 +11,7 @@ mod read;
 mod value;
 mod write;
 
-use crate::{Converted, Export, Import, Input, Scope};
+use crate::{Converted, Export, Files, Import, Scope};
 
 pub(crate) static EXPORT: Export = Export {
     name: "inet",
@@ -21,8 +21,9 @@ pub(crate) static EXPORT: Export = Export {
 
 pub(crate) static IMPORT: Import = Import {
     name: "inet",
-    about: "a network of INET (OMNeT++): NED files and the INI file with one configuration",
-    example: "tautwire import inet Network.ned omnetpp.ini --to network.yaml",
+    about: "a network of INET (OMNeT++): NED files and the INI file, of which one configuration\nis read: the only one, or that of --configuration",
+    example: "tautwire import inet Network.ned omnetpp.ini --configuration Shaped --to network.yaml",
+    has_configurations: true,
     of: read,
 };
 
@@ -103,16 +104,16 @@ fn library(name: &str) -> Option<ned::Type> {
     })
 }
 
-fn read(inputs: &[Input], converted: &mut Converted) -> Result<(), String> {
+fn read(files: &Files<'_>, converted: &mut Converted) -> Result<(), String> {
     let mut types = Vec::new();
     let mut ini = None;
-    for input in inputs {
+    for input in files.inputs {
         if is_ned(&input.text) {
             types.extend(converted.keep(ned::read(&input.name, &input.text)).unwrap_or_default());
         } else if ini.is_some() {
             converted.fault(format!("{}: a second INI file: one configuration is read", input.name));
         } else {
-            ini = Some(ini::read(&input.name, &input.text, converted)?);
+            ini = Some(ini::read(&input.name, &input.text, files.configuration, converted)?);
         }
     }
     // A network with parts that are not read would lack others.

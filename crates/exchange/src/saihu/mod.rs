@@ -10,7 +10,7 @@ mod quantity;
 mod topology;
 mod write;
 
-use crate::{Converted, Export, Import, Input, Scope};
+use crate::{Converted, Export, Files, Import, Scope};
 
 pub(crate) static EXPORT: Export = Export {
     name: "saihu",
@@ -22,6 +22,7 @@ pub(crate) static IMPORT: Import = Import {
     name: "saihu",
     about: "a network of Saihu, as output ports (JSON) or as nodes and links (XML, as of WoPANets)",
     example: "tautwire import saihu network.json --to network.yaml",
+    has_configurations: false,
     of: read,
 };
 
@@ -63,8 +64,8 @@ struct Found {
     flows: Vec<Flow>,
 }
 
-fn read(inputs: &[Input], converted: &mut Converted) -> Result<(), String> {
-    let [input] = inputs else { return Err("a network of Saihu is one file".to_owned()) };
+fn read(files: &Files<'_>, converted: &mut Converted) -> Result<(), String> {
+    let [input] = files.inputs else { return Err("a network of Saihu is one file".to_owned()) };
     let found = match input.text.trim_start_matches('\u{feff}').trim_start().chars().next() {
         Some('{') => ports::read(input.text.trim_start_matches('\u{feff}'), converted),
         None => Err("it is empty: it must be a JSON object or XML".to_owned()),

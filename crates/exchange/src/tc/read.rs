@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::topology::{self, Node};
-use crate::{Converted, Input, lldp, quoted, valid};
+use crate::{Converted, Files, lldp, quoted, valid};
 
 /// Classes of `pfifo_fast` by priority: its band 0 goes first.
 const PFIFO_FAST: [u64; 8] = [1, 0, 0, 0, 1, 0, 2, 2];
@@ -25,10 +25,10 @@ const DAY: u64 = 86_400_000_000_000;
 /// Octets of the tag, which Linux counts to the largest size of a class.
 const TAG: u64 = 4;
 
-pub(super) fn read(inputs: &[Input], converted: &mut Converted) -> Result<(), String> {
+pub(super) fn read(files: &Files<'_>, converted: &mut Converted) -> Result<(), String> {
     let mut hosts: Vec<(String, Vec<Value>)> = Vec::new();
     let mut neighbours: Vec<(String, Value)> = Vec::new();
-    for input in inputs {
+    for input in files.inputs {
         let value = serde_json::from_str(input.text.trim_start_matches('\u{feff}'))
             .map_err(|error| format!("{}: no JSON: {error}", input.name));
         let name = valid(&input.name);

@@ -31,6 +31,7 @@ pub(crate) static IMPORT: Import = Import {
     name: "tsnkit",
     about: "tables (CSV) of tsnkit: tasks and topology, and the gates, offsets, queues and routes\nof a schedule; without a schedule, streams wait for `tautwire schedule`",
     example: "tautwire import tsnkit task.csv topo.csv ls-*.csv --to scheduled.yaml",
+    has_configurations: false,
     of: read::read,
 };
 

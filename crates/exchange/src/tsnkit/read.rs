@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::describe;
 use super::table::{Kind, Row, Table};
 use super::windows::Windows;
-use crate::{Converted, Input, valid};
+use crate::{Converted, Files, valid};
 
 /// A direction of a cable, by the numbers of its nodes.
 pub(super) type Direction = (u64, u64);
@@ -58,9 +58,9 @@ impl Instance {
     }
 }
 
-pub(super) fn read(inputs: &[Input], found: &mut Converted) -> Result<(), String> {
+pub(super) fn read(files: &Files<'_>, found: &mut Converted) -> Result<(), String> {
     let mut tables: BTreeMap<Kind, Table> = BTreeMap::new();
-    for input in inputs {
+    for input in files.inputs {
         let table = Table::read(&input.name, &input.text, found);
         let Some((kind, table)) = found.keep(table) else { continue };
         if tables.insert(kind, table).is_some() {

@@ -12,12 +12,13 @@ use serde_json::{Map, Value};
 use tautwire_units::BitRate;
 
 use crate::xml::Element;
-use crate::{Converted, Import, Input, quoted, valid};
+use crate::{Converted, Files, Import, Input, quoted, valid};
 
 pub(crate) static IMPORT: Import = Import {
     name: "yang",
     about: "IEEE 802.1Q YANG instance data in JSON or XML, a document of each bridge; ports, classes,\ngates, VLANs, stream gates and meters become a description, to which cables are to be added",
     example: "tautwire import yang front.json rear.xml --to bridges.yaml",
+    has_configurations: false,
     of: read,
 };
 
@@ -235,11 +236,11 @@ fn document(input: &Input) -> Result<Object, String> {
 /// VLANs with their members: a port as `node:port`, and whether frames leave it with a tag.
 type Members = BTreeMap<u64, Vec<(String, bool)>>;
 
-fn read(inputs: &[Input], converted: &mut Converted) -> Result<(), String> {
+fn read(files: &Files<'_>, converted: &mut Converted) -> Result<(), String> {
     let mut nodes = String::new();
     let mut members = Members::new();
     let mut names = BTreeSet::new();
-    for input in inputs {
+    for input in files.inputs {
         let Some(mut document) = converted.keep(document(input)) else { continue };
         let Some(mut bridges) = document.object("bridges") else {
             converted.fault(format!("{}: no `ieee802-dot1q-bridge:bridges`", input.name));

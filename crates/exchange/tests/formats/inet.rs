@@ -14,7 +14,7 @@ fn read(files: &[(&str, &str)]) -> Result<Converted, String> {
         .iter()
         .map(|(name, text)| Input { name: (*name).to_owned(), text: (*text).to_owned() })
         .collect();
-    tautwire_exchange::import("inet").unwrap().read(&inputs).map_err(|faults| faults.join("\n"))
+    tautwire_exchange::import("inet").unwrap().read(&inputs, None).map_err(|faults| faults.join("\n"))
 }
 
 fn written(network: &Network) -> (String, String, Vec<String>) {
@@ -332,6 +332,26 @@ fn what_is_not_understood_has_its_line() {
     let found =
         read(&[("star", NED), ("omnetpp", &format!("{INI}include a\nx\n*.y = ${{z}}\n"))]).unwrap_err();
     assert_eq!(found.lines().count(), 3, "{found}");
+    // One of several; what is not supported counts only in what is read.
+    let several = format!(
+        "{INI}[Config Base]\nsim-time-limit = 2s\n[Config A]\nextends = Base\n[Config B]\nsim-time-limit = ${{t=3s..9s}}\n"
+    );
+    let with = |name: &str| {
+        let inputs = [("star", NED), ("omnetpp", several.as_str())];
+        let inputs = inputs.map(|(name, text)| Input { name: name.to_owned(), text: text.to_owned() });
+        tautwire_exchange::import("inet")
+            .unwrap()
+            .read(&inputs, Some(name))
+            .map_err(|faults| faults.join("\n"))
+    };
+    for name in ["A", "Base"] {
+        let found = with(name).unwrap();
+        assert!(found.text.contains("duration: 2 s"), "{name}: {}", found.text);
+    }
+    assert!(with("B").unwrap_err().contains("iteration variables"));
+    assert!(with("C").unwrap_err().contains("no configuration `C`; there are General (line 1), Base (line"));
+    let lldp = tautwire_exchange::import("lldp").unwrap();
+    assert!(lldp.read(&[], Some("A")).unwrap_err()[0].contains("have no configurations"));
     let two = format!("{INI}[Config A]\n[Config B]\n");
     assert!(read(&[("star", NED), ("omnetpp", &two)]).unwrap_err().contains("A (line"));
 }

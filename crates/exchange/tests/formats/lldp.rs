@@ -10,7 +10,7 @@ use tautwire_model::network::{Network, NodeKind, PortIndex};
 use crate::common::{network, networks};
 
 fn read(inputs: &[Input]) -> Result<Converted, String> {
-    tautwire_exchange::import("lldp").unwrap().read(inputs).map_err(|faults| faults.join("\n"))
+    tautwire_exchange::import("lldp").unwrap().read(inputs, None).map_err(|faults| faults.join("\n"))
 }
 
 fn input(name: &str, text: impl ToString) -> Input {

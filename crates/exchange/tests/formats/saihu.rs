@@ -10,7 +10,7 @@ use crate::common::{network, networks, written};
 fn read(text: &str) -> Result<Converted, String> {
     tautwire_exchange::import("saihu")
         .unwrap()
-        .read(&[Input { name: "net".to_owned(), text: text.to_owned() }])
+        .read(&[Input { name: "net".to_owned(), text: text.to_owned() }], None)
         .map_err(|faults| faults.join("\n"))
 }
 

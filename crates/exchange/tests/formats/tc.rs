@@ -284,7 +284,7 @@ fn imported(inputs: &[(&str, Value)]) -> Result<Converted, String> {
         .iter()
         .map(|(name, value)| tautwire_exchange::Input { name: (*name).to_owned(), text: value.to_string() })
         .collect();
-    tautwire_exchange::import("tc").unwrap().read(&inputs).map_err(|faults| faults.join("\n"))
+    tautwire_exchange::import("tc").unwrap().read(&inputs, None).map_err(|faults| faults.join("\n"))
 }
 
 /// What `tc -j qdisc show` prints after the commands of a node: the keys are those of iproute2's sources.

@@ -53,7 +53,7 @@ gptp: {}",
 
 fn read(text: &str) -> Result<Converted, String> {
     let input = Input { name: "net".to_owned(), text: text.to_owned() };
-    tautwire_exchange::import("graphml").unwrap().read(&[input]).map_err(|faults| faults.join("\n"))
+    tautwire_exchange::import("graphml").unwrap().read(&[input], None).map_err(|faults| faults.join("\n"))
 }
 
 #[test]

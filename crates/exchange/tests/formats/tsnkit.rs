@@ -15,7 +15,7 @@ type Files = Vec<(String, String)>;
 fn read(files: &[(String, String)]) -> Result<Converted, String> {
     let inputs: Vec<Input> =
         files.iter().map(|(name, text)| Input { name: name.clone(), text: text.clone() }).collect();
-    tautwire_exchange::import("tsnkit").unwrap().read(&inputs).map_err(|faults| faults.join("\n"))
+    tautwire_exchange::import("tsnkit").unwrap().read(&inputs, None).map_err(|faults| faults.join("\n"))
 }
 
 fn written(network: &Network) -> (Files, Vec<String>) {

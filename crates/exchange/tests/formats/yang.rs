@@ -37,7 +37,7 @@ fn imported(documents: &[Text]) -> Result<tautwire_exchange::Converted, String> 
             text: text.converted.text.clone(),
         })
         .collect();
-    tautwire_exchange::import("yang").unwrap().read(&inputs).map_err(|faults| faults.join("\n"))
+    tautwire_exchange::import("yang").unwrap().read(&inputs, None).map_err(|faults| faults.join("\n"))
 }
 
 /// What an import takes of a document.
@@ -119,7 +119,7 @@ fn what_is_wrong_in_a_document_is_said() {
     let read = |text: &str| {
         tautwire_exchange::import("yang")
             .unwrap()
-            .read(&[tautwire_exchange::Input { name: "b".to_owned(), text: text.to_owned() }])
+            .read(&[tautwire_exchange::Input { name: "b".to_owned(), text: text.to_owned() }], None)
             .map_err(|faults| faults.join("\n"))
     };
     let found = read(document).unwrap();
