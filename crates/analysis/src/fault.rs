@@ -105,6 +105,10 @@ pub enum PlantedFault {
     CutWhileQueuedAlone,
     /// What can be cut is taken to keep an express frame off longest.
     ShortestPartBlocks,
+    /// Preemption is taken to be active before the other end has responded. This and the next are found by the search of verification alone.
+    UnverifiedForgotten,
+    /// mPackets of verification are taken not to be sent.
+    VerificationForgotten,
     /// Copies are taken to come at once. Found by the search of replicated streams alone.
     GapOfCopiesForgotten,
     /// What a stuck sender repeats is left out. Found by the search of replicated streams alone.
@@ -184,6 +188,9 @@ impl PlantedFault {
     /// Those of frame preemption.
     pub const OF_PREEMPTION: [Self; 3] =
         [Self::CutsForFree, Self::CutWhileQueuedAlone, Self::ShortestPartBlocks];
+
+    /// Those of the verification of frame preemption.
+    pub const OF_VERIFICATION: [Self; 2] = [Self::UnverifiedForgotten, Self::VerificationForgotten];
 
     /// Those of gates whose lists change.
     pub const OF_CHANGED_GATES: [Self; 2] = [Self::ChangeForgotten, Self::LeastSlopeForgotten];

@@ -1,4 +1,4 @@
-//! mPackets in a capture: `tshark` puts the fragments of cut frames together, and all checks are right.
+//! mPackets in a capture: `tshark` puts the fragments of cut frames together, and all checks are right; it knows those that verify and respond.
 
 mod common;
 
@@ -32,4 +32,25 @@ fn tshark_puts_fragments_together() {
     assert_eq!(count(is_wrong), 0, "all checks are right");
     let (fragments, whole) = (count(|row| !row[2].is_empty()), count(|row| !row[3].is_empty()));
     assert!(whole > 300 && fragments >= whole, "{fragments} fragments, {whole} frames put together");
+}
+
+#[test]
+fn tshark_knows_mpackets_of_verification() {
+    let folder = folder("verification-capture");
+    let scenario = root().join("scenarios/preemption-verification.yaml");
+    let scenario = scenario.to_str().expect("a path of text");
+    let ended = tautwire(&folder, &["simulate", scenario, "--trace", "pcapng", "--out", "run"]);
+    assert!(ended.code <= 1, "{}", ended.stderr);
+    let mut tshark = Command::new("tshark");
+    tshark.arg("-r").arg(folder.join("run/frames.pcapng")).args(["-T", "fields", "-E", "separator=;"]);
+    for field in ["_ws.col.Info", "fpp.checksum.status", "_ws.malformed"] {
+        tshark.args(["-e", field]);
+    }
+    let decoded = tshark.output().expect("tshark runs");
+    assert!(decoded.status.success(), "{}", String::from_utf8_lossy(&decoded.stderr));
+    let decoded = String::from_utf8(decoded.stdout).expect("text");
+    // It states no status for the check of a request.
+    let count = |row: &str| decoded.lines().filter(|line| *line == row).count();
+    // Nine ports verify at the start, one of them three times in vain, and two when their cable is mended.
+    assert_eq!((count("[Verify];;"), count("[Respond];1;")), (9 + 2 + 2, 8 + 2));
 }

@@ -157,6 +157,8 @@ pub enum PlantedFault {
     LastFragmentTooShort,
     /// A cut costs nothing on the line.
     CutForNothing,
+    /// Frames are cut before the other end has responded. Found by the search of verification alone.
+    UnverifiedActive,
     /// A frame that has begun is not cut. Found by the search of cycles with preemption alone.
     NothingIsCut,
     /// IP stream identification does not look at the destination port. This and the next are found by the search of identified streams alone.
@@ -240,6 +242,9 @@ impl PlantedFault {
     /// Those of frame preemption.
     pub const OF_PREEMPTION: [Self; 3] =
         [Self::FragmentTooShort, Self::LastFragmentTooShort, Self::CutForNothing];
+
+    /// That of the verification of frame preemption.
+    pub const OF_VERIFICATION: [Self; 1] = [Self::UnverifiedActive];
 
     /// Those of cyclic queuing with preemption.
     pub const OF_CYCLES: [Self; 1] = [Self::NothingIsCut];

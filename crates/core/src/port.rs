@@ -520,7 +520,7 @@ impl<F: QueuedFrame> EgressPort<F> {
     #[cold]
     fn select_of_arbiter(&mut self, now: Instant) -> Selection<F> {
         if now < self.busy_until {
-            let waits = self.occupied != 0 || self.interrupted().is_some();
+            let waits = self.occupied != 0 || self.has_more();
             return if waits { Selection::Wait(self.busy_until) } else { Selection::Idle };
         }
         match self.arbiter.as_deref() {

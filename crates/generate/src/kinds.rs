@@ -6,14 +6,15 @@ use crate::{
     random_harts, random_harts_admission, random_host_stacks, random_network, random_policed_replication,
     random_preemption, random_replication, random_responses, random_scheduled, random_stream_filters,
     random_stream_reservation, random_tdma, random_tdma_slot_pairs, random_time_aware, random_time_triggered,
-    random_time_triggered_resets, random_traffic, random_virtual_links, random_vlan_registration,
+    random_time_triggered_resets, random_traffic, random_verification, random_virtual_links,
+    random_vlan_registration,
 };
 
 /// A kind of network: its name, and what draws one by a seed.
 pub type Kind = (&'static str, fn(u64) -> String);
 
 /// All of them.
-pub const KINDS: [Kind; 28] = [
+pub const KINDS: [Kind; 29] = [
     ("admission", random_admission),
     ("answers", random_responses),
     ("as6802", |seed| random_as6802(seed, As6802Failures::None)),
@@ -38,6 +39,7 @@ pub const KINDS: [Kind; 28] = [
     ("scheduled", random_scheduled),
     ("time-aware", random_time_aware),
     ("preemption", random_preemption),
+    ("verification", random_verification),
     ("stream-filters", random_stream_filters),
     ("cycles", random_cycles),
     ("replication", random_replication),

@@ -53,7 +53,7 @@ pub use kinds::{KINDS, Kind};
 pub use mutation::{Grammar, KeyIndex, Mutant, Mutation, Mutator, Path, Step, Tree, with};
 pub use network::random_network;
 pub use paths::random_paths;
-pub use preemption::{random_preemption, random_preemption_behind_gates};
+pub use preemption::{random_preemption, random_preemption_behind_gates, random_verification};
 pub use psfp::random_stream_filters;
 pub use responses::random_responses;
 pub use seeds::{cases, number, seeds};

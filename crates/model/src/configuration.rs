@@ -70,7 +70,7 @@ impl Network {
         let dispatcher = self.dispatcher_config(index, rate);
         let servers = self.port_servers(index);
         let gates = self.gates_config(index);
-        let preemption = self.preemption_config(index);
+        let preemption = self.merge_config(index);
         Some(PortConfig {
             rate,
             classes,

@@ -1,7 +1,19 @@
 //! mPackets of a capture (link type *Ethernet mPacket*): the octets of a frame, or a part of one, from its preamble to its check.
 
 use tautwire_sim::SentPart;
-use tautwire_wire::preemption::{frame_check, part_check};
+use tautwire_wire::preemption::{MPacket, frame_check, part_check};
+
+/// Octets of zero in an mPacket of verification.
+const VERIFY_DATA: [u8; 60] = [0; 60];
+
+/// An mPacket that verifies or responds.
+pub(crate) fn verification(mpacket: MPacket) -> Vec<u8> {
+    let mut octets = Vec::with_capacity(VERIFY_DATA.len() + 12);
+    mpacket.emit(&mut octets);
+    octets.extend_from_slice(&VERIFY_DATA);
+    octets.extend(part_check(&VERIFY_DATA));
+    octets
+}
 
 /// The mPacket that carries this part of a frame without FCS.
 pub(crate) fn mpacket(frame: &[u8], part: &SentPart) -> Vec<u8> {

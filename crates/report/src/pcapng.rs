@@ -3,7 +3,7 @@
 //! Every link direction is an interface with its name and speed; time stamps are nanoseconds (rounded down) since the
 //! start of the run, of the first bit of the preamble. Frames are rebuilt: real headers of the stream, and a payload
 //! that starts with `tautwire`, the index of the stream and the number of the frame (32 bits each, big endian). No
-//! FCS. The links of a port that may cut frames have mPackets instead, with preamble, delimiter and check
+//! FCS. The links of a port that may cut frames, or verifies or responds, have mPackets instead, with preamble, delimiter and check
 //! (IEEE Std 802.3-2022, 99.3; `mpackets.rs`). With TDMA, synchronisation frames are those of RTnet, with the stamps of their sender's clock, and ordinary
 //! frames are tunnelled: four octets of their payload are the header of RTmac. Messages of a test bed have their own
 //! octets after headers of IPv4 and UDP, with addresses of our choice if the description states none.
@@ -19,13 +19,14 @@ use tautwire_core::control::Addresses;
 use tautwire_model::Network;
 use tautwire_model::network::{Link, NodeIndex, PortIndex, Stream, StreamIndex, UdpFlow};
 use tautwire_observe::{FrameEvent, FrameRecord};
-use tautwire_sim::{Contents, MissedSlot, SentPart};
+use tautwire_sim::{Contents, MissedSlot, SentPart, SentVerification};
+use tautwire_units::Duration;
 use tautwire_wire::{
     EtherType, EthernetHeader, FrameMark, Ipv4Address, Ipv4Header, RtmacHeader, UdpHeader, VlanTag,
 };
 
 use crate::frer::Numbered;
-use crate::mpackets::mpacket;
+use crate::mpackets::{mpacket, verification};
 use crate::name;
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
@@ -223,22 +224,40 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
         if let Some(part) = part {
             frame = mpacket(&frame, part);
         }
-        let octets = u32::try_from(frame.len()).expect("a frame is short");
-        // Rounded down: the stamp is not later than the event.
-        let ns = record.time.as_ps() / 1_000;
-        self.begin(ENHANCED_PACKET);
-        for word in [links.egress.0, high(ns), low(ns), octets, octets] {
-            self.block.extend_from_slice(&word.to_le_bytes());
-        }
-        self.block.extend_from_slice(&frame);
+        self.packet(links.egress.0, record.time, &frame);
         self.frame = frame;
-        self.pad();
         if let Some(missed) = self.missed.get(&(record.stream, record.number)) {
             let text = missed.join("; ");
             self.option(COMMENT, text.as_bytes());
             self.option(END_OF_OPTIONS, &[]);
         }
         self.end()
+    }
+
+    /// Writes an mPacket of verification.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    ///
+    /// # Panics
+    /// If it is of another network.
+    pub fn record_verification(&mut self, sent: &SentVerification) -> io::Result<()> {
+        let links = self.network.ports[sent.port as usize].links.expect("what sends is connected");
+        self.packet(links.egress.0, sent.start.since_start(), &verification(sent.mpacket));
+        self.end()
+    }
+
+    /// Begins the block of a packet.
+    fn packet(&mut self, link: u32, time: Duration, frame: &[u8]) {
+        let octets = u32::try_from(frame.len()).expect("a frame is short");
+        // Rounded down: the stamp is not later than the event.
+        let ns = time.as_ps() / 1_000;
+        self.begin(ENHANCED_PACKET);
+        for word in [link, high(ns), low(ns), octets, octets] {
+            self.block.extend_from_slice(&word.to_le_bytes());
+        }
+        self.block.extend_from_slice(frame);
+        self.pad();
     }
 
     /// Ends the file.
@@ -251,8 +270,8 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
 
     fn interface(&mut self, link: &Link) -> io::Result<()> {
         let ends = format!("{} > {}", name::port(self.network, link.from), name::port(self.network, link.to));
-        let cuts = self.network.preemptable(link.from) != 0;
-        self.describe(&ends, if cuts { LINK_TYPE_MPACKET } else { LINK_TYPE_ETHERNET }, link.rate.as_bps())
+        let merges = self.network.merges(link.from);
+        self.describe(&ends, if merges { LINK_TYPE_MPACKET } else { LINK_TYPE_ETHERNET }, link.rate.as_bps())
     }
 
     fn describe(&mut self, name: &str, link_type: u16, bits_per_second: u64) -> io::Result<()> {
@@ -425,7 +444,7 @@ mod tests {
     use super::*;
     use crate::fixture;
     use pcap_file::pcapng::{Block, PcapNgReader};
-    use tautwire_units::{Bytes, Duration};
+    use tautwire_units::Bytes;
 
     fn record(network: &Network, stream: u32, hop: u32, length: u64, time: Duration) -> FrameRecord {
         let port = network.streams[stream as usize].hops[hop as usize].port.0;

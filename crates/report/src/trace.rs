@@ -13,7 +13,7 @@ use tautwire_core::tdma::Synchronisation;
 use tautwire_model::frame_length;
 use tautwire_model::network::{Network, PortIndex};
 use tautwire_observe::{FrameEvent, FrameRecord};
-use tautwire_sim::{Contents, DropReason, Recorder, SentPart, SimTime, Transmission};
+use tautwire_sim::{Contents, DropReason, Recorder, SentPart, SentVerification, SimTime, Transmission};
 use tautwire_units::{Bytes, Duration};
 use tautwire_wire::EtherType;
 
@@ -40,6 +40,10 @@ pub struct TraceRecorder<'a, W: Write + Send> {
     messages_ahead: HashMap<u64, Vec<u8>>,
     /// Parts of frames in `ahead`; and those of protocols' frames whose contents are not known yet.
     parts_ahead: HashMap<u64, SentPart>,
+    /// mPackets of verification in `ahead`.
+    verifications_ahead: HashMap<u64, SentVerification>,
+    /// Per port, whether its links have mPackets.
+    merges: Vec<bool>,
     untold: Vec<SentPart>,
     /// The longest time from the start of a part of a frame to its record.
     lag: Duration,
@@ -71,6 +75,8 @@ impl<'a, W: Write + Send> TraceRecorder<'a, W> {
     /// # Errors
     /// If a file cannot be written.
     pub fn new(network: &'a Network, frames: Option<W>, capture: Option<W>) -> io::Result<Self> {
+        let merges: Vec<bool> =
+            (0..network.ports.len()).map(|port| network.merges(PortIndex::at(port))).collect();
         Ok(Self {
             network,
             frames: frames.map(|to| FrameTraceWriter::new(to, network)).transpose()?,
@@ -83,8 +89,10 @@ impl<'a, W: Write + Send> TraceRecorder<'a, W> {
             message: None,
             messages_ahead: HashMap::new(),
             parts_ahead: HashMap::new(),
+            verifications_ahead: HashMap::new(),
+            lag: lag(network, &merges),
+            merges,
             untold: Vec::new(),
-            lag: lag(network),
             error: None,
         })
     }
@@ -119,6 +127,12 @@ impl<'a, W: Write + Send> TraceRecorder<'a, W> {
         while self.ahead.peek().is_some_and(|Reverse(next)| next.time <= now) {
             let Some(Reverse(next)) = self.ahead.pop() else { break };
             let Ahead { time, stream, number, hop, port, length, .. } = next;
+            if let Some(sent) = self.verifications_ahead.remove(&next.order) {
+                let result =
+                    self.capture.as_mut().map_or(Ok(()), |capture| capture.record_verification(&sent));
+                self.attempt(result);
+                continue;
+            }
             let record =
                 FrameRecord { time, stream, number, hop, port, event: FrameEvent::Transmitted, length };
             let contents = self.contents_ahead.remove(&next.order);
@@ -207,6 +221,19 @@ impl<W: Write + Send> Recorder for TraceRecorder<'_, W> {
         }
     }
 
+    fn verification_sent(&mut self, sent: &SentVerification) {
+        if self.capture.is_none() {
+            return;
+        }
+        let time = sent.start.since_start();
+        self.capture_until(time.saturating_sub(self.lag));
+        let order = self.order;
+        let ahead = Ahead { time, order, stream: 0, number: 0, hop: 0, port: sent.port, length: Bytes::ZERO };
+        self.ahead.push(Reverse(ahead));
+        self.verifications_ahead.insert(order, *sent);
+        self.order += 1;
+    }
+
     fn transmitted(&mut self, sent: &Transmission) {
         let Transmission { stream, number, hop, port, .. } = *sent;
         let length = Bytes::new(sent.octets.into());
@@ -216,7 +243,7 @@ impl<W: Write + Send> Recorder for TraceRecorder<'_, W> {
             FrameRecord { time: queued, stream, number, hop, port, event: FrameEvent::Queued, length };
         self.record(&record);
         self.record(&FrameRecord { time: start, event: FrameEvent::Transmitted, ..record });
-        if self.network.preemptable(PortIndex(port)) != 0 {
+        if self.merges[port as usize] {
             // Its parts are recorded already.
             (self.contents, self.message) = (None, None);
         } else if self.capture.is_some() {
@@ -259,9 +286,9 @@ impl<W: Write + Send> Recorder for TraceRecorder<'_, W> {
     }
 }
 
-/// The longest time from the start of a part of a frame to its record: two frames of the slowest link whose frames may be cut.
-fn lag(network: &Network) -> Duration {
-    let cuts = (0..network.ports.len()).map(PortIndex::at).filter(|port| network.preemptable(*port) != 0);
+/// The longest time from the start of a part of a frame to its record: two frames of the slowest link that has mPackets.
+fn lag(network: &Network, merges: &[bool]) -> Duration {
+    let cuts = (0..network.ports.len()).filter(|port| merges[*port]).map(PortIndex::at);
     let frame = |port: PortIndex| {
         let settings = &network.ports[port.index()];
         let link = settings.links.map(|links| &network.links[links.egress.index()]);

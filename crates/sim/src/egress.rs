@@ -178,7 +178,8 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         match port.egress.select(local) {
             Selection::Transmit { frame, held } => {
                 let busy_until = port.clock.true_at(port.egress.busy_until());
-                let waits = !port.egress.is_empty() || PLUGGED && port.egress.started().is_some();
+                let has_more = PLUGGED && (port.egress.started().is_some() || port.egress.has_more());
+                let waits = !port.egress.is_empty() || has_more;
                 if PLUGGED && port.egress.may_change() {
                     return self.begin(port_index, frame, held, busy_until);
                 }
@@ -209,6 +210,9 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                     time = self.now + Duration::from_ps(early + 1);
                 }
                 self.agenda.set(entity, time);
+                if PLUGGED {
+                    self.verification_sent(port_index);
+                }
             }
             Selection::Idle => self.agenda.clear(entity),
         }

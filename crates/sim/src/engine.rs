@@ -173,6 +173,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         if PLUGGED {
             engine.begin_receptions();
             engine.begin_repeaters();
+            engine.begin_verifications();
             engine.begin_controls();
         }
         engine

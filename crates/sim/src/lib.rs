@@ -83,7 +83,7 @@ pub use preemption::{PortPreemptionObservation, PreemptionObservation};
 pub use psfp::{
     BridgeFiltersObservation, NodeFilters, StreamFiltersObservation, StreamGateObservation, filter_behind,
 };
-pub use recorder::{Contents, NoRecorder, Recorder, SentPart, Transmission};
+pub use recorder::{Contents, NoRecorder, Recorder, SentPart, SentVerification, Transmission};
 pub use refusal::{Late, Limit, Refusal};
 pub use request_outcome::RequestOutcome;
 pub use result::{

@@ -17,7 +17,7 @@ use crate::frame::Slot;
 use crate::frer::Repeaters;
 use crate::host_stacks::HostStacks;
 use crate::mechanisms::{self, Given};
-use crate::preemption::Receivers;
+use crate::preemption::{Receivers, Verifiers};
 use crate::reception::Receptions;
 use crate::recorder::Recorder;
 use crate::started::StartedFrames;
@@ -29,7 +29,7 @@ pub(crate) fn is_wanted(network: &Network) -> bool {
     mechanisms::are_there(network)
         || network.time_triggered.is_some()
         || network.has_gates()
-        || network.has_preemption()
+        || network.has_merging()
         || network.hosts.iter().any(|host| !host.stacks.stacks.is_empty())
         || network.streams.iter().any(|stream| {
             stream.datagrams.is_some()
@@ -63,6 +63,8 @@ pub(crate) struct Plugged<'n> {
     pub(crate) started: StartedFrames,
     /// The receiving sides of links whose frames may come in parts.
     pub(crate) receivers: Receivers,
+    /// Ports that verify the other end of their link, or respond.
+    pub(crate) verifiers: Verifiers,
 }
 
 impl<'n> Plugged<'n> {
@@ -86,6 +88,7 @@ impl<'n> Plugged<'n> {
             timed: network.time_triggered.as_ref().map(|settings| Timed::new(network, settings, seed)),
             started: StartedFrames::new(network.ports.len()),
             receivers: Receivers::new(network),
+            verifiers: Verifiers::new(network),
         }
     }
 
@@ -113,17 +116,19 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         let controls = plugged.controls.next();
         let corrected = plugged.timed.as_ref().map(Timed::next);
         let repeats = plugged.repeaters.next();
-        let protocols = controls.into_iter().chain(stacks).chain(corrected).chain(repeats);
+        let verified = plugged.verifiers.next();
+        let protocols = controls.into_iter().chain(stacks).chain(corrected).chain(repeats).chain(verified);
         due.into_iter().chain(protocols).min().map(|time| time.max(self.now))
     }
 
-    /// Does all that is due now: network time, protocol stacks, applications, stuck senders, and then mechanisms in the order of their list.
+    /// Does all that is due now: network time, protocol stacks, applications, stuck senders, verification of links, and then mechanisms in the order of their list.
     #[cold]
     pub(crate) fn act_plugged(&mut self) {
         self.correct_clocks();
         self.drive_stacks();
         self.answer_due();
         self.repeat_due();
+        self.verify_due();
         self.drive_controls();
         self.arm_timeline();
     }

@@ -71,6 +71,19 @@ pub struct SentPart {
     pub is_last: bool,
 }
 
+/// An mPacket that verifies or responds, as a port sends it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SentVerification {
+    /// When the first bit of its preamble left.
+    pub start: SimTime,
+    /// When the line was free for the next one.
+    pub end: SimTime,
+    /// Sending port.
+    pub port: u32,
+    /// What it is.
+    pub mpacket: MPacket,
+}
+
 /// The contents of a protocol's frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contents<'a> {
@@ -128,6 +141,11 @@ pub trait Recorder {
     /// An mPacket of a port that may cut frames, when its end is known: the last of a frame before its transmission is recorded.
     fn part_sent(&mut self, part: &SentPart) {
         let _ = part;
+    }
+
+    /// An mPacket of verification began.
+    fn verification_sent(&mut self, sent: &SentVerification) {
+        let _ = sent;
     }
 
     /// A transmission was decided; recorded at its start, with its complete future.

@@ -163,7 +163,9 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             octets: u64::from(rest),
         });
         self.transmit(port_index, started.frame, started.held, (started.selected, started.busy_until), part);
-        let waits = self.ports[port_index as usize].as_ref().is_some_and(|port| !port.egress.is_empty());
+        let waits = self.ports[port_index as usize]
+            .as_ref()
+            .is_some_and(|port| !port.egress.is_empty() || port.egress.has_more());
         let entity = self.first_port + port_index;
         if waits {
             self.agenda.set(entity, started.busy_until.max(self.now));

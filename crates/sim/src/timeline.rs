@@ -48,6 +48,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                 self.cut_link(LinkIndex(cable * 2));
                 self.cut_link(LinkIndex(cable * 2 + 1));
                 if PLUGGED {
+                    self.links_verify();
                     self.controls_link(*cable);
                 }
             }
@@ -56,6 +57,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                     self.links[link as usize].up = true;
                 }
                 if PLUGGED {
+                    self.links_verify();
                     self.controls_link(*cable);
                 }
             }
@@ -64,6 +66,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                 if PLUGGED {
                     self.plugged().repeaters.forget(*node);
                     self.forget_at(node.index());
+                    self.links_verify();
                     self.controls_node(*node, false);
                     self.arm_timeline();
                 }
@@ -75,6 +78,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                 if PLUGGED {
                     self.start_gates(*node);
                     self.start_receptions(*node);
+                    self.links_verify();
                     self.controls_node(*node, true);
                     self.arm_timeline();
                 }
@@ -201,7 +205,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         self.reset_links(node.0);
     }
 
-    fn flush_port(&mut self, port: u32, reason: DropReason) {
+    pub(crate) fn flush_port(&mut self, port: u32, reason: DropReason) {
         if PLUGGED {
             self.lose_started(port, reason);
         }

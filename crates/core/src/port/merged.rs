@@ -2,14 +2,15 @@
 //!
 //! With the line free an express frame goes before all preemptable ones, whatever its class; then the frame that was interrupted goes on;
 //! then the highest class of preemptable frames sends. None of these begins or goes on while the list of the gates holds them. An express frame cuts the
-//! preemptable one on the line when its class may send and, behind the cut, it still fits before its gate shuts; a hold cuts by itself.
+//! preemptable one on the line when its class may send and, behind the cut, it still fits before its gate shuts; a hold cuts by itself. mPackets that verify
+//! or respond go when the line is free and no frame is interrupted, before all frames and whatever the gates: so a verification ends under any load.
 //! Invariant: one preemptable frame at most has begun and is not out. Not here: where a frame may be cut (`preemption/`).
 
 use tautwire_units::{Duration, Instant};
 
 use super::gated::Gated;
 use super::{Arbiter, EgressPort, QueuedFrame, Selection};
-use crate::preemption::{GAP, MPacket, Merge, MergeCounters, Started};
+use crate::preemption::{GAP, HEAD, MPacket, Merge, MergeCounters, Started, VERIFY_OCTETS};
 
 impl<F: QueuedFrame> EgressPort<F> {
     /// Its MAC merge sublayer.
@@ -35,6 +36,24 @@ impl<F: QueuedFrame> EgressPort<F> {
         if let Some(merge) = self.gated_mut().and_then(|gated| gated.merge.as_mut()) {
             merge.set_active(active);
         }
+    }
+
+    /// An mPacket that verifies or responds is to be sent. The port is then asked what to do.
+    pub fn send_verification(&mut self, mpacket: MPacket) {
+        if let Some(merge) = self.gated_mut().and_then(|gated| gated.merge.as_mut()) {
+            merge.request(mpacket);
+        }
+    }
+
+    /// The mPacket that verifies or responds on which the line was last taken, until [`EgressPort::busy_until`]; once.
+    pub fn verification_sent(&mut self) -> Option<MPacket> {
+        self.gated_mut()?.merge.as_mut()?.take_sent()
+    }
+
+    /// Whether it has something to send by itself: a rest of a frame, or an mPacket of verification.
+    #[must_use]
+    pub fn has_more(&self) -> bool {
+        self.merge().is_some_and(|merge| merge.interrupted().is_some() || merge.has_request())
     }
 
     /// What its MAC merge sublayer has counted.
@@ -67,11 +86,6 @@ impl<F: QueuedFrame> EgressPort<F> {
         self.merge()?.started()
     }
 
-    /// The frame that waits for its rest to be sent.
-    pub(super) fn interrupted(&self) -> Option<F> {
-        Some(self.merge()?.interrupted()?.frame)
-    }
-
     /// What to do at `now`, with the line free and gates settled.
     pub(super) fn select_merged(&mut self, gated: &mut Gated<F>, now: Instant) -> Selection<F> {
         let Some(mut merge) = gated.merge.take() else { return Selection::Idle };
@@ -82,6 +96,12 @@ impl<F: QueuedFrame> EgressPort<F> {
     }
 
     fn select_of_both(&mut self, gated: &mut Gated<F>, merge: &mut Merge<F>, now: Instant) -> Selection<F> {
+        if merge.begin_request() {
+            let wire = self.wire_time(HEAD + VERIFY_OCTETS + GAP);
+            self.busy_until = now.saturating_add(wire);
+            self.busy += wire;
+            return Selection::Wait(self.busy_until);
+        }
         let preemptable = merge.preemptable();
         let express = match self.select_of(gated, !preemptable, now) {
             Ok((_, selection)) => {

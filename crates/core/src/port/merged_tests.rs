@@ -285,6 +285,45 @@ fn an_express_frame_cuts_when_its_gate_opens_and_not_where_it_does_not_fit() {
     assert_eq!(case(613), (7, 5_700 + 500, 5_700 + 584), "nothing is cut for it");
 }
 
+/// An mPacket of verification has the next free line, before frames and whatever the gates, but not between fragments; it cuts nothing.
+#[test]
+fn verification_has_the_next_free_line() {
+    let mut config = config(0);
+    config.gates = Some(gated(&[(PLAIN, 0, 5_000), (PLAIN, 0xff, 5_000)]));
+    let mut port = EgressPort::new(config);
+    port.send_verification(MPacket::Verify);
+    port.send_verification(MPacket::Respond);
+    let at = |octets: u64| ns(octets * OCTET);
+    port.enqueue(at(0), 0, Instant::ZERO, SHORT).expect("room");
+    assert_eq!(
+        (port.select(at(0)), port.verification_sent()),
+        (Selection::Wait(at(84)), Some(MPacket::Respond))
+    );
+    assert_eq!(
+        (port.select(at(84)), port.verification_sent()),
+        (Selection::Wait(at(168)), Some(MPacket::Verify))
+    );
+    assert_eq!((port.select(at(168)), port.verification_sent()), (Selection::Wait(at(5_000)), None));
+    assert_eq!((port.merge_counters().verifies, port.merge_counters().responds), (1, 1));
+    assert_eq!(port.busy().as_ps(), 168 * OCTET * 1_000);
+    let mut port = EgressPort::new(self::config(0));
+    port.enqueue(at(0), 0, Instant::ZERO, LONG).expect("room");
+    assert!(matches!(port.select(at(0)), Selection::Transmit { .. }));
+    port.send_verification(MPacket::Respond);
+    assert_eq!((port.cut(at(100)), port.next_look(at(100))), (Cut::No, None));
+    port.enqueue(at(200), 0, Instant::ZERO, SHORT).expect("room");
+    assert_eq!(port.cut(at(200)), Cut::Interrupted(LONG));
+    // The express frame, then the rest, then the response.
+    assert!(matches!(port.select(at(216)), Selection::Transmit { frame: SHORT, .. }));
+    assert!(matches!(port.select(at(300)), Selection::Transmit { frame: LONG, .. }));
+    let end = 300 + 8 + (1_518 - 192) + 12;
+    assert_eq!((port.select(at(end)), port.mpacket()), (Selection::Wait(at(end + 84)), MPacket::Respond));
+    // What was to be sent when the link fails is not sent later.
+    port.send_verification(MPacket::Verify);
+    let _ = port.flush(at(end + 84));
+    assert_eq!((port.select(at(end + 84)), port.has_more()), (Selection::Idle, false));
+}
+
 /// A frame that may be cut and is not is sent as by a port that does not preempt.
 #[test]
 fn preemption_changes_nothing_where_no_express_frame_meets_another() {

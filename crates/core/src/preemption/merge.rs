@@ -16,6 +16,10 @@ pub struct MergeCounters {
     pub preemptable: u64,
     /// mPackets beyond one for each frame (FragCountTx).
     pub fragments: u64,
+    /// mPackets that verify.
+    pub verifies: u64,
+    /// mPackets that respond.
+    pub responds: u64,
 }
 
 /// A preemptable frame from its first octet to its last.
@@ -60,6 +64,11 @@ pub(crate) struct Merge<F> {
     /// What was begun last, and octets of a frame in the fragment that was cut off last.
     last: MPacket,
     part: u32,
+    /// Whether to verify, and to respond, when the line is free.
+    verifies: bool,
+    responds: bool,
+    /// The mPacket of these that was sent last, until it is asked for.
+    sent: Option<MPacket>,
     counters: MergeCounters,
 }
 
@@ -72,7 +81,10 @@ impl<F: Copy> Merge<F> {
             number: 0,
             last: MPacket::Express,
             part: 0,
-            counters: MergeCounters { preemptable: 0, fragments: 0 },
+            verifies: false,
+            responds: false,
+            sent: None,
+            counters: MergeCounters { preemptable: 0, fragments: 0, verifies: 0, responds: 0 },
         }
     }
 
@@ -81,8 +93,8 @@ impl<F: Copy> Merge<F> {
     }
 
     /// Bit *n*: class *n* is preemptable now.
-    pub(crate) const fn preemptable(&self) -> u8 {
-        if self.active { self.config.preemptable } else { 0 }
+    pub(crate) fn preemptable(&self) -> u8 {
+        if self.active || planted!(UnverifiedActive) { self.config.preemptable } else { 0 }
     }
 
     pub(crate) const fn is_active(&self) -> bool {
@@ -150,8 +162,42 @@ impl<F: Copy> Merge<F> {
         self.started = self.started.take().filter(|started| !started.on_line);
     }
 
-    /// Forgets the frame that is under way; whether some of it was on the line.
+    /// Sends an mPacket of verification when the line is free and no frame is interrupted.
+    pub(crate) const fn request(&mut self, mpacket: MPacket) {
+        match mpacket {
+            MPacket::Verify => self.verifies = true,
+            MPacket::Respond => self.responds = true,
+            MPacket::Express | MPacket::Start(_) | MPacket::Continuation(..) => {}
+        }
+    }
+
+    /// Whether such an mPacket waits.
+    pub(crate) const fn has_request(&self) -> bool {
+        self.verifies || self.responds
+    }
+
+    /// Begins one that waits, with the line free.
+    pub(crate) fn begin_request(&mut self) -> bool {
+        if !self.has_request() || self.started.is_some() {
+            return false;
+        }
+        let mpacket = if self.responds { MPacket::Respond } else { MPacket::Verify };
+        match mpacket {
+            MPacket::Respond => (self.responds, self.counters.responds) = (false, self.counters.responds + 1),
+            _ => (self.verifies, self.counters.verifies) = (false, self.counters.verifies + 1),
+        }
+        (self.last, self.sent) = (mpacket, Some(mpacket));
+        true
+    }
+
+    /// The mPacket of verification that has begun since this was asked.
+    pub(crate) const fn take_sent(&mut self) -> Option<MPacket> {
+        self.sent.take()
+    }
+
+    /// Forgets the frame that is under way, and what was to be sent of verification; whether some of the frame was on the line.
     pub(crate) fn forget(&mut self) -> bool {
+        (self.verifies, self.responds) = (false, false);
         self.started.take().is_some_and(|started| started.on_line)
     }
 

@@ -78,7 +78,7 @@ impl AddFragSize {
 /// How a port is built that preempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PreemptionConfig {
-    /// Bit *n*: frames of class *n* are sent by the preemptable service.
+    /// Bit *n*: frames of class *n* are sent by the preemptable service; none of a port that only verifies or responds.
     pub preemptable: u8,
     /// Fewest octets of its fragments.
     pub add_frag_size: AddFragSize,

@@ -1,7 +1,8 @@
 //! Verification that the other end of a link takes mPackets (IEEE Std 802.3-2022, 99.4.3 and 99.4.7).
 //!
-//! In: the link comes up or goes down, an mPacket that verifies or responds has come, the deadline has passed. Out: what to send, and whether preemption is
-//! active. Up to [`VERIFY_LIMIT`] attempts are made. An end that is asked responds, whether it has verified the other itself or not.
+//! In: the link comes up or goes down, the mPacket that verifies is on the line, the other end has responded, the deadline has passed. Out: whether to send
+//! such an mPacket, and whether preemption is active. Up to [`VERIFY_LIMIT`] attempts are made; the time of each begins when its mPacket is sent. An end
+//! that is asked responds, whether it has verified the other itself or not: that needs no machine.
 
 use tautwire_units::{Duration, Instant};
 
@@ -54,15 +55,21 @@ impl Verification {
     }
 
     /// The link comes up: whether to send an mPacket that verifies.
-    pub fn begin(&mut self, now: Instant) -> bool {
+    pub fn begin(&mut self) -> bool {
         (self.attempts, self.deadline) = (0, None);
         if self.disabled {
             self.status = VerifyStatus::Disabled;
             return false;
         }
-        self.status = VerifyStatus::Verifying;
-        self.attempt(now);
+        (self.status, self.attempts) = (VerifyStatus::Verifying, 1);
         true
+    }
+
+    /// The mPacket of this attempt leaves now.
+    pub fn sent(&mut self, now: Instant) {
+        if self.status == VerifyStatus::Verifying {
+            self.deadline = Some(now.saturating_add(self.time));
+        }
     }
 
     /// The link goes down.
@@ -70,21 +77,17 @@ impl Verification {
         (self.status, self.deadline) = (VerifyStatus::Initial, None);
     }
 
-    fn attempt(&mut self, now: Instant) {
-        self.attempts += 1;
-        self.deadline = Some(now.saturating_add(self.time));
-    }
-
     /// The deadline has passed: whether to send another one.
     pub fn expire(&mut self, now: Instant) -> bool {
         if self.status != VerifyStatus::Verifying || self.deadline.is_none_or(|deadline| deadline > now) {
             return false;
         }
+        self.deadline = None;
         if self.attempts < VERIFY_LIMIT {
-            self.attempt(now);
+            self.attempts += 1;
             return true;
         }
-        (self.status, self.deadline) = (VerifyStatus::Failed, None);
+        self.status = VerifyStatus::Failed;
         false
     }
 
@@ -125,15 +128,20 @@ mod tests {
     #[test]
     fn three_attempts_are_made() {
         let mut port = Verification::new(false, Duration::from_ms(10));
-        assert!(port.begin(ms(1)) && !port.is_active());
+        assert!(port.begin() && !port.is_active());
+        assert_eq!(port.deadline(), None, "it has not left yet");
+        port.sent(ms(1));
         assert!(!port.expire(ms(10)), "not yet");
-        assert!(port.expire(ms(11)) && port.expire(ms(21)));
+        assert!(port.expire(ms(11)) && !port.expire(ms(30)));
+        port.sent(ms(12));
+        assert!(port.expire(ms(22)));
+        port.sent(ms(22));
         assert_eq!(port.status(), VerifyStatus::Verifying);
-        assert!(!port.expire(ms(31)));
+        assert!(!port.expire(ms(32)));
         assert_eq!((port.status(), port.deadline()), (VerifyStatus::Failed, None));
         port.respond();
         assert!(!port.is_active(), "too late");
-        assert!(port.begin(ms(50)));
+        assert!(port.begin());
         port.respond();
         assert!(port.is_active());
         port.reset();
@@ -143,7 +151,7 @@ mod tests {
     #[test]
     fn what_is_not_to_be_verified_is_active_at_once() {
         let mut port = Verification::new(true, Duration::from_ms(10));
-        assert!(!port.begin(ms(1)) && port.is_active());
+        assert!(!port.begin() && port.is_active());
         assert_eq!(port.status(), VerifyStatus::Disabled);
     }
 }

@@ -23,6 +23,36 @@ pub fn random_preemption_behind_gates(seed: u64) -> String {
     if dice.chance(50) { narrow::narrow(&mut dice, seed) } else { behind_gates(&mut dice, seed) }
 }
 
+/// The description of a seed, whose links are verified in the run: from its start, or when a link or a node comes back.
+#[must_use]
+pub fn random_verification(seed: u64) -> String {
+    let mut dice = Dice::new(seed ^ 0x7665_7269_6679);
+    let text = if dice.chance(15) { behind_gates(&mut dice, seed) } else { plain(&mut dice, seed) };
+    let mut text = text.replacen("preemption-", "verification-", 1);
+    if dice.chance(75)
+        && let (Some(from), Some(to)) = (text.find("status-table: {"), text.find("}\n    add-frag-size"))
+    {
+        let most = dice.between(1, 3);
+        let low: Vec<String> = (0..most).map(|priority| format!("priority{priority}: preemptable")).collect();
+        text.replace_range(from..to, &format!("status-table: {{{}", low.join(", ")));
+    }
+    let (at_start, time) = (dice.chance(75), dice.between(1, 6));
+    let keys = format!("    verify-at-start: {at_start}\n    verify-time: {time} ms\n");
+    let place = "  frame-preemption-parameters:\n";
+    text = text.replacen(place, &format!("{place}{keys}"), 1);
+    let errs = if dice.chance(30) { "bit-error-rate: 5e-4, " } else { "" };
+    text = text.replacen("  - {between: [", &format!("  - {{name: failing, {errs}between: ["), 1);
+    if text.contains("events:") || at_start && dice.chance(50) {
+        return text;
+    }
+    let at = dice.between(3_000, 15_000);
+    let back = at + dice.between(1, 9_000);
+    let (down, up) =
+        *dice.one_of(&[("cut-link: failing", "mend-link: failing"), ("stop-node: b0", "start-node: b0")]);
+    let _ = writeln!(text, "events:\n  - {{at: {at} us, {down}}}\n  - {{at: {back} us, {up}}}");
+    text
+}
+
 /// A network with gates whose ports preempt, too.
 fn behind_gates(dice: &mut Dice, seed: u64) -> String {
     let text = random_gates(seed).replacen("gates-", "preemption-", 1);
@@ -178,8 +208,11 @@ mod tests {
     fn random_networks_with_preemption_are_valid() {
         let mut preempting = 0;
         for seed in 0..400 {
-            let text =
-                if seed % 2 == 0 { random_preemption(seed) } else { random_preemption_behind_gates(seed) };
+            let text = match seed % 3 {
+                0 => random_preemption(seed),
+                1 => random_preemption_behind_gates(seed),
+                _ => random_verification(seed),
+            };
             let loaded = tautwire_model::load_text("random", &text);
             assert!(!loaded.has_errors(), "seed {seed}: {:#?}\n{text}", loaded.diagnostics);
             preempting += usize::from(loaded.network.expect("no errors").has_preemption());

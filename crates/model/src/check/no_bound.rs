@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::cqf;
 use crate::network::{NodeIndex, Port, PortIndex, TimelineAction, TransmissionSelection};
-use crate::preemption::is_verified;
+use crate::preemption::{is_verified, keeps_order, verification};
 use crate::resolve::Resolved;
 use crate::text::codes;
 use crate::text::faults::Faults;
@@ -55,6 +55,14 @@ const CUT_CREDIT: Reason = (
     "it is credit-based and preemptable, and it has gates",
     "make its priorities express, or select strict priority or ATS for the class",
 );
+const UNVERIFIED_GATES: Reason = (
+    "it has gates, and preempts frames only after a verification in the run",
+    "set `verify-disable-tx: true`; or remove `verify-at-start` and the events that bring up the link or its nodes",
+);
+const UNVERIFIED_ORDER: Reason = (
+    "it preempts frames only after a verification in the run, and has a preemptable class above an express one",
+    "make the priorities of the lower classes the preemptable ones; or set `verify-disable-tx: true`",
+);
 const CYCLES: Reason = (
     "their cycles follow clocks that gPTP corrects, whose difference is stated and not proven",
     "remove `servo` of gPTP, and state offsets and tolerances of the clocks",
@@ -76,9 +84,11 @@ pub(super) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
         report(place, "cyclic streams".to_owned(), CYCLES);
     }
     for (number, port) in of.topology.ports.iter().enumerate() {
-        let place = of.topology.extras[number].places.gates.or(cycles);
-        let (Some(_), Some(place)) = (&port.gates, place) else { continue };
-        let at = PortIndex::at(number);
+        let (places, at) = (&of.topology.extras[number].places, PortIndex::at(number));
+        if let (Some(place), Some(reason)) = (places.preemption, unverified(of, (at, port))) {
+            report(place, format!("streams at {}", of.topology.port_name(at)), reason);
+        }
+        let (Some(_), Some(place)) = (&port.gates, places.gates.or(cycles)) else { continue };
         for class in classes(of, at) {
             let Some(reason) = reason(of, clock, (at, port), class) else { continue };
             let name = of.topology.port_name(at);
@@ -115,6 +125,33 @@ fn classes(of: &Resolved<'_, '_>, port: PortIndex) -> BTreeSet<usize> {
     hops.map(|hop| hop.class.index()).filter(|class| !is_cyclic(*class)).collect()
 }
 
+/// Bit *n*: frames of class *n* may be cut at a port.
+fn preemptable(of: &Resolved<'_, '_>, (number, port): (PortIndex, &Port)) -> u8 {
+    let is_verified = is_verified(&of.topology.ports, &of.topology.links, number);
+    if is_verified { port.preemptable_classes() } else { 0 }
+}
+
+/// Why a port has no bound because preemption is not active before it is verified in the run.
+fn unverified(of: &Resolved<'_, '_>, (number, port): (PortIndex, &Port)) -> Option<Reason> {
+    let preemptable = preemptable(of, (number, port));
+    let events = of.events.iter().map(|event| &event.timeline.action);
+    let in_run = verification((&of.topology.ports, &of.topology.links), events, number)?;
+    if preemptable == 0 || in_run.verifies.is_none() {
+        return None;
+    }
+    let streams = of.streams.list.iter().map(|draft| &draft.stream).chain(&of.streams.protocol);
+    let hops = streams.flat_map(|stream| &stream.hops).filter(|hop| hop.port == number);
+    let control = of.network_control.map(|control| port.class_table.class_of(control.priority, true));
+    let all = hops.map(|hop| hop.class).chain(control);
+    let used = all.fold(0, |all, class| all | 1 << class.number());
+    let reason = match port.gates {
+        Some(_) => UNVERIFIED_GATES,
+        None if !keeps_order(preemptable, used) => UNVERIFIED_ORDER,
+        None => return None,
+    };
+    (!classes(of, number).is_empty()).then_some(reason)
+}
+
 /// Why a class of a port with gates has no bound, whatever comes.
 fn reason(
     of: &Resolved<'_, '_>,
@@ -123,8 +160,7 @@ fn reason(
     class: usize,
 ) -> Option<Reason> {
     let is_credit = matches!(port.classes[class].selection, TransmissionSelection::CreditBased { .. });
-    let is_verified = is_verified(&of.topology.ports, &of.topology.links, number);
-    let preemptable = if is_verified { port.preemptable_classes() } else { 0 };
+    let preemptable = preemptable(of, (number, port));
     match clock {
         Clock::As6802 => return Some(AS6802),
         Clock::Stated | Clock::Gptp if restarts(of, port.node) => return Some(RESTARTS),

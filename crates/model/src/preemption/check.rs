@@ -6,8 +6,8 @@ use tautwire_core::gates::GateParameters;
 use tautwire_core::preemption::{CUT_OVERHEAD, HEAD};
 use tautwire_units::{Bytes, Duration};
 
-use super::PortPreemption;
 use super::overrun::{Cause, Pushing};
+use super::{PortPreemption, verification};
 use crate::frame::frame_length;
 use crate::gates::check::schedule_of_all;
 use crate::network::{Hop, NodeKind, Port, PortIndex, StagePosition, Stream, Switching, TimelineAction};
@@ -30,7 +30,11 @@ pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
         let port = Preempting { of, number: PortIndex::at(number), port, stated, place };
         // Ports of one key have most faults together.
         let is_new = !reported.contains(&place);
-        if port.beside_others(faults, is_new) || port.classes(faults, is_new) || port.cut_through(faults) {
+        if port.beside_others(faults, is_new)
+            || port.verifies_beside_others(faults, is_new)
+            || port.classes(faults, is_new)
+            || port.cut_through(faults)
+        {
             reported.push(place);
         }
         port.other_end(faults);
@@ -72,9 +76,44 @@ impl Preempting<'_, '_, '_> {
 
     /// Other schedules of the port.
     fn beside_others(&self, faults: &mut Faults, is_new: bool) -> bool {
-        let root = &self.of.draft.root;
-        let whole = schedule_of_all(root);
-        let device = match &self.of.topology.nodes[self.port.node.index()].kind {
+        let Some(what) = self.other_schedule(self.number) else { return false };
+        let message = format!("{} preempts frames and has {what}, which do not go together", self.name());
+        self.refuse(faults, is_new, message, "remove one of them, or set `enable-tx: false`")
+    }
+
+    /// Schedules of the ports of its link, if it is verified in the run.
+    fn verifies_beside_others(&self, faults: &mut Faults, is_new: bool) -> bool {
+        let topology = &self.of.topology;
+        let Some(links) = self.port.links else { return false };
+        let events = self.of.events.iter().map(|event| &event.timeline.action);
+        let in_run = verification((&topology.ports, &topology.links), events, self.number);
+        if in_run.is_none_or(|port| port.verifies.is_none()) {
+            return false;
+        }
+        let other = topology.links[links.egress.index()].to;
+        let cyclic = |port: &PortIndex| {
+            let cyclic = self.of.mechanisms.cyclic.as_ref();
+            cyclic.is_some_and(|cyclic| cyclic.bridges.contains(&topology.ports[port.index()].node))
+        };
+        let what = match [self.number, other].into_iter().find(cyclic) {
+            Some(port) => Some((port, "cyclic queuing".to_owned())),
+            None => self.other_schedule(other).map(|what| (other, what)),
+        };
+        let Some((port, what)) = what else { return false };
+        let message = format!(
+            "{} verifies the other end of its link in the run, and {} has {what}, which do not go together",
+            self.name(),
+            topology.port_name(port)
+        );
+        let help = "set `verify-disable-tx: true`; or remove `verify-at-start` and the events that bring up the link or its nodes";
+        self.refuse(faults, is_new, message, help)
+    }
+
+    /// What a port has that does not go together with a MAC merge sublayer.
+    fn other_schedule(&self, port: PortIndex) -> Option<String> {
+        let whole = schedule_of_all(&self.of.draft.root);
+        let node = self.of.topology.ports[port.index()].node;
+        let device = match &self.of.topology.nodes[node.index()].kind {
             NodeKind::Bridge { device, .. } => Some(self.of.models.device_at(*device)),
             NodeKind::EndStation { .. } => None,
         };
@@ -82,16 +121,16 @@ impl Preempting<'_, '_, '_> {
         let staged = device.is_some_and(|device| device.stages.iter().any(|stage| is_behind(stage.position)));
         let timed = self.of.streams.list.iter().map(|draft| &draft.stream);
         let timed = timed.filter(|stream| stream.time_triggered.is_some());
-        let is_timed = timed.flat_map(|stream| &stream.hops).any(|hop| hop.port == self.number);
-        let what = match (whole, is_timed) {
-            (Some(key), _) => format!("`{key}`"),
-            (_, true) => "dispatch points of time-triggered links".to_owned(),
-            _ if device.is_some_and(|device| device.two_stage) => "`two-stage` of its device".to_owned(),
-            _ if staged => "transmission stages of its device".to_owned(),
-            _ => return false,
-        };
-        let message = format!("{} preempts frames and has {what}, which do not go together", self.name());
-        self.refuse(faults, is_new, message, "remove one of them, or set `enable-tx: false`")
+        let is_timed = timed.flat_map(|stream| &stream.hops).any(|hop| hop.port == port);
+        match (whole, is_timed) {
+            (Some(key), _) => Some(format!("`{key}`")),
+            (_, true) => Some("dispatch points of time-triggered links".to_owned()),
+            _ if device.is_some_and(|device| device.two_stage) => {
+                Some("`two-stage` of its device".to_owned())
+            }
+            _ if staged => Some("transmission stages of its device".to_owned()),
+            _ => None,
+        }
     }
 
     /// Frames that are sent on before they are whole, by or behind a port that cuts them.

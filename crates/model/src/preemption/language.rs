@@ -56,6 +56,20 @@ pub(crate) static FRAME_PREEMPTION_PARAMETERS: Shape = Shape {
             "Whether the port preempts without having verified that the other end of its link takes fragments (aMACMergeVerifyDisableTx).",
         )
         .or("false"),
+        key(
+            "verify-time",
+            Kind::Duration,
+            "How long the port waits for the response to a verification (aMACMergeVerifyTime); three attempts are made.",
+        )
+        .or("10 ms")
+        .at_least("1 ms")
+        .at_most("128 ms"),
+        key(
+            "verify-at-start",
+            Kind::Flag,
+            "Whether the port verifies the other end of its link when the run begins. By default the link has been up for long, and the result is known. A link that comes back in the run is verified in any case.",
+        )
+        .or("false"),
     ]],
 };
 

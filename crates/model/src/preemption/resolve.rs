@@ -1,6 +1,6 @@
 //! From the keys of a port to its frame preemption: what the port does not state its node, its device and the defaults do, key by key.
 
-use tautwire_core::preemption::AddFragSize;
+use tautwire_core::preemption::{AddFragSize, VERIFY_TIME};
 use tautwire_units::Duration;
 
 use super::PortPreemption;
@@ -32,6 +32,8 @@ pub(crate) fn preemption(layers: &[&Node<'_>]) -> Option<(PortPreemption, Place)
         hold_advance: span("hold-advance"),
         release_advance: span("release-advance").unwrap_or_default(),
         verify_disabled: flag("verify-disable-tx", false),
+        verify_time: span("verify-time").unwrap_or(VERIFY_TIME),
+        verify_at_start: flag("verify-at-start", false),
     };
     Some((stated, place))
 }

@@ -3,6 +3,7 @@
 //! Times are those of cases worked out by hand (IEEE Std 802.3-2022, clause 99). One station sends over one cable of no length at 100 Mbit/s, an octet
 //! in 80 ns; its priorities 0 to 3 are preemptable, where the case says nothing else.
 
+use tautwire_core::preemption::VerifyStatus;
 use tautwire_sim::{DropReason, PreemptionObservation, Recorder, Transmission};
 use tautwire_workbench::{Driver, Network, Observation, Options, bounds, simulate_with, verify};
 
@@ -120,6 +121,64 @@ fn express_frames_preempt_whatever_their_priority() {
     assert_eq!(codes(&alone), ["preemption::inactive"]);
     let deaf = alone.replace(TABLE, &format!("{TABLE}, verify-disable-tx: true"));
     assert_eq!(codes(&deaf), ["preemption::impossible"]);
+}
+
+/// The other end is asked at the start: until its response is in, frames are sent whole. An mPacket of verification takes 84 octets of the line.
+#[test]
+fn nothing_is_cut_before_the_other_end_has_responded() {
+    let seen = |keys: &str, text: &dyn Fn(&str) -> String, frames: &[(u8, u32, u64)]| {
+        let text = text(&station(&format!(", verify-at-start: true{keys}"), "", frames));
+        let (_, observation, sent) = run(&text);
+        let ports = observation.mechanisms.of::<PreemptionObservation>().expect("counters").ports.clone();
+        let starts: Vec<f64> = sent.iter().map(|(_, start, _)| *start as f64 / 1e6).collect();
+        (ports, starts)
+    };
+    let plain = |text: &str| text.to_owned();
+    // Asked until 5.76 us, and responded until 11.52 us: what comes before is sent whole.
+    let (ports, starts) = seen("", &plain, &[(0, 1_518, 0), (7, 64, 10_000)]);
+    assert_eq!(starts, [6.72, 129.76]);
+    let [sender, receiver] = &ports[..] else { panic!("{ports:?}") };
+    assert_eq!((sender.verify_count, sender.respond_count, sender.preemptable), (1, 0, 0));
+    assert_eq!((receiver.verify_count, receiver.respond_count, receiver.verify_status), (0, 1, None));
+    assert_eq!((sender.verify_status, sender.preemption_active), (Some(VerifyStatus::Succeeded), true));
+    let begun = |at: u64| seen("", &plain, &[(0, 1_518, at), (7, 64, at + 10_000)]).1;
+    assert_eq!(begun(11_520), [11.52, 22.8]);
+    assert_eq!(begun(11_519), [11.519, 11.519 + 123.04]);
+    // An end that takes no fragments does not respond: three attempts.
+    let deaf = |text: &str| {
+        text.replace(
+            "b: {type: end-station}",
+            "b: {type: end-station, frame-preemption-parameters: {support: false}}",
+        )
+    };
+    let (ports, starts) = seen(", verify-time: 2 ms", &deaf, &[(0, 1_518, 8_000_000), (7, 64, 8_010_000)]);
+    assert_eq!(starts, [8_000.0, 8_123.04]);
+    let sender = &ports[0];
+    assert_eq!((sender.verify_count, sender.preemption_active), (3, false));
+    assert_eq!(sender.verify_status, Some(VerifyStatus::Failed));
+}
+
+/// A link that comes back is verified again, unless the port is not to verify; a node that stops takes the link down, too.
+#[test]
+fn a_link_that_comes_back_is_verified_again() {
+    for (down, up) in [("cut-link: cable", "mend-link: cable"), ("stop-node: b", "start-node: b")] {
+        let run_with = |keys: &str| {
+            let text = station(
+                keys,
+                "",
+                &[(0, 1_518, 2_000_000), (7, 64, 2_010_000), (0, 1_518, 3_000_000), (7, 64, 3_010_000)],
+            ) + &format!("events: [{{at: 1 ms, {down}}}, {{at: 2 ms, {up}}}]\n");
+            let (_, observation, sent) = run(&text);
+            let ports = observation.mechanisms.of::<PreemptionObservation>().expect("counters").ports.clone();
+            let starts: Vec<f64> = sent.iter().map(|(_, start, _)| *start as f64 / 1e6).collect();
+            (ports[0].verify_count, ports[0].verify_status, starts)
+        };
+        let verified = [2_006.72, 2_006.72 + 123.04, 3_000.0, 3_011.28];
+        assert_eq!(run_with(""), (1, Some(VerifyStatus::Succeeded), verified.to_vec()), "{down}");
+        let at_once = [2_000.0, 2_011.28, 3_000.0, 3_011.28];
+        let disabled = Some(VerifyStatus::Disabled);
+        assert_eq!(run_with(", verify-disable-tx: true"), (0, disabled, at_once.to_vec()), "{down}");
+    }
 }
 
 /// A hold cuts before its window, and its release lets go on; an express frame that would not fit behind the cut cuts nothing.

@@ -5,7 +5,7 @@
 use tautwire_analysis::Unbounded;
 use tautwire_generate::{
     random_corrected_gates, random_cycles, random_gate_changes, random_gates, random_preemption,
-    random_stream_filters, seeds,
+    random_stream_filters, random_verification, seeds,
 };
 use tautwire_workbench::network::PortIndex;
 use tautwire_workbench::{Bounds, Network, bounds, load_text};
@@ -13,8 +13,13 @@ use tautwire_workbench::{Bounds, Network, bounds, load_text};
 use crate::common::described;
 
 /// Names of the reasons that a check knows.
-const REASONS: [&str; 4] =
-    ["corrected-gates", "preemption-behind-gates", "corrected-cycles", "internal-priority-varies"];
+const REASONS: [&str; 5] = [
+    "corrected-gates",
+    "preemption-behind-gates",
+    "preemption-unverified",
+    "corrected-cycles",
+    "internal-priority-varies",
+];
 
 /// Those of the reasons that a stream has at a port or a listener. Frames of protocols may be alone at a port, of which a check does not warn.
 fn reasons(network: &Network, bounds: &Bounds) -> Vec<&'static str> {
@@ -37,9 +42,10 @@ fn reasons(network: &Network, bounds: &Bounds) -> Vec<&'static str> {
 
 #[test]
 fn check_warns_where_no_bound_is_known() {
-    let draws: [fn(u64) -> String; 6] = [
+    let draws: [fn(u64) -> String; 7] = [
         random_gates,
         random_preemption,
+        random_verification,
         random_corrected_gates,
         random_cycles,
         random_gate_changes,

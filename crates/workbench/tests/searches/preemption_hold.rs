@@ -4,8 +4,11 @@
 
 use tautwire_analysis::PlantedFault;
 use tautwire_core::fault;
-use tautwire_generate::{cases, random_preemption, random_preemption_behind_gates, seeds};
-use tautwire_sim::GatesObservation;
+use tautwire_core::preemption::VerifyStatus;
+use tautwire_generate::{
+    cases, random_preemption, random_preemption_behind_gates, random_verification, seeds,
+};
+use tautwire_sim::{GatesObservation, PreemptionObservation};
 use tautwire_workbench::{adversary, bounds, load_text};
 
 use crate::common::{bounded, broken_parts, contradictions, described, run, untold_losses};
@@ -111,5 +114,53 @@ fn faults_of_preemption_are_found() {
 fn faults_in_bounds_of_preemption_are_found() {
     for planted in PlantedFault::OF_PREEMPTION {
         assert!(shows(planted, 0..cases(4_000), random_preemption).is_some(), "{planted:?}");
+    }
+}
+
+/// Links are verified from the start of the run, or when they come back: nothing is cut before, and no frame is beyond its bound before, meanwhile or after.
+#[test]
+fn frames_keep_to_their_bounds_while_links_are_verified() {
+    let (seeds, mut cut, mut listeners, mut proven) = (seeds(150), 0, 0, 0);
+    let (mut succeeded, mut failed) = (0, 0);
+    for seed in &seeds {
+        let text = random_verification(*seed);
+        let network = described(&text);
+        let (mut found, fragments) = broken_parts(&network);
+        let (all, seen) = (bounds(&network), run(&network));
+        found.extend(contradictions(&network, &all, &seen));
+        if network.events.is_empty() && !text.contains("bit-error-rate") {
+            found.extend(untold_losses(&network, &all, &seen).0);
+        }
+        assert!(found.is_empty(), "TAUTWIRE_SEED={seed}: {:#?}\n{text}", &found[..found.len().min(5)]);
+        let ports = seen.mechanisms.of::<PreemptionObservation>().map_or(&[][..], |seen| &seen.ports);
+        let count = |status: VerifyStatus| {
+            ports.iter().filter(|port| port.verify_count > 0 && port.verify_status == Some(status)).count()
+        };
+        (succeeded, failed) =
+            (succeeded + count(VerifyStatus::Succeeded), failed + count(VerifyStatus::Failed));
+        cut += fragments;
+        let (of_it, with_bound) = bounded(&all);
+        (listeners, proven) = (listeners + of_it, proven + with_bound);
+    }
+    let few = seeds.len() < 20;
+    assert!(few || cut > 4 * seeds.len(), "{cut} cuts in {} networks", seeds.len());
+    assert!(
+        few || succeeded > seeds.len() && failed > seeds.len() / 10,
+        "{succeeded} links, and {failed} failed"
+    );
+    assert!(few || proven * 5 > listeners * 2, "{proven} of {listeners} listeners have a bound");
+}
+
+#[test]
+fn faults_of_verification_are_found() {
+    for planted in fault::PlantedFault::OF_VERIFICATION {
+        fault::plant(Some(planted));
+        let found =
+            (0..cases(200)).find(|seed| !broken_parts(&described(&random_verification(*seed))).0.is_empty());
+        fault::plant(None);
+        assert!(found.is_some(), "{planted:?}");
+    }
+    for planted in PlantedFault::OF_VERIFICATION {
+        assert!(shows(planted, 0..cases(4_000), random_verification).is_some(), "{planted:?}");
     }
 }

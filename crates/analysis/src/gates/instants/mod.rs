@@ -159,8 +159,8 @@ impl<'a, 'network> Instants<'a, 'network> {
         if !plan.at_port(port).iter().any(is_known) {
             return;
         }
-        // Where the order of classes is another one, or they have no bound, curves say all.
-        if plan.port(port).is_by_curves_alone() {
+        // Where the order of classes is another one, or they have no bound, or mPackets verify at no known instant, curves say all.
+        if plan.port(port).is_by_curves_alone() || plan.network.verification(PortIndex(port)).is_some() {
             return;
         }
         let Some(line) = KnownLine::of(plan, port, self.releases.course) else { return };
@@ -384,6 +384,8 @@ impl<'a, 'network> Instants<'a, 'network> {
                 "no latest start of its frames is found"
             } else if network.preemptable(at) != 0 {
                 "frames may be cut there"
+            } else if network.verification(at).is_some() {
+                "the link is verified in the run"
             } else if network.gates(at).is_some() {
                 "its gates do not stand at known instants, or another time than true time goes there"
             } else {

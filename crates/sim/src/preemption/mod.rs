@@ -1,9 +1,11 @@
 //! Frame preemption in a run (IEEE Std 802.3-2022, clause 99): what receivers make of parts of frames, and what was observed.
 //!
 //! Ports cut frames themselves (`tautwire-core`, `started.rs`). Here every mPacket of a link that may carry fragments is taken by the receiving
-//! side at its end, in the order in which they are sent. One that is damaged loses its frame.
+//! side at its end, in the order in which they are sent. One that is damaged loses its frame. `verification.rs`: mPackets that verify and respond.
 
-use tautwire_core::preemption::{Ending, MCRC, MPacket, Reassembly, Received};
+mod verification;
+
+use tautwire_core::preemption::{Ending, MCRC, MPacket, Reassembly, Received, VerifyStatus};
 use tautwire_model::Network;
 use tautwire_model::network::PortIndex;
 use tautwire_observe::{Cell, Column, Shown, Table};
@@ -13,6 +15,8 @@ use crate::engine::Engine;
 use crate::plan::index;
 use crate::recorder::{Recorder, SentPart};
 
+pub(crate) use self::verification::Verifiers;
+
 /// The receiving side at the end of each link.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Receivers(Vec<Reassembly>);
@@ -20,7 +24,7 @@ pub(crate) struct Receivers(Vec<Reassembly>);
 /// What was observed of all MAC merge sublayers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PreemptionObservation {
-    /// Ports that preempt or may receive fragments, in the order of the network.
+    /// Ports that preempt, verify or respond, or may receive fragments, in the order of the network.
     pub ports: Vec<PortPreemptionObservation>,
 }
 
@@ -33,6 +37,8 @@ pub struct PortPreemptionObservation {
     name: String,
     /// Whether preemption is active at the end (PreemptionActive).
     pub preemption_active: bool,
+    /// How far its verification is at the end (aMACMergeStatusVerify); none if the port has no preemptable class.
+    pub verify_status: Option<VerifyStatus>,
     /// Frames that were begun by the preemptable service.
     pub preemptable: u64,
     /// Additional mPackets because of preemption that were sent (FragCountTx).
@@ -47,11 +53,15 @@ pub struct PortPreemptionObservation {
     pub frame_ass_error_count: u64,
     /// mPackets that continued no frame (FrameSmdErrorCount).
     pub frame_smd_error_count: u64,
+    /// mPackets that verify that were sent.
+    pub verify_count: u64,
+    /// mPackets that respond that were sent.
+    pub respond_count: u64,
 }
 
 impl Receivers {
     pub(crate) fn new(network: &Network) -> Self {
-        let links = if network.has_preemption() { network.links.len() } else { 0 };
+        let links = if network.has_merging() { network.links.len() } else { 0 };
         Self(vec![Reassembly::default(); links])
     }
 }
@@ -127,7 +137,8 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
 
     /// What was observed of frame preemption; none if no frame may be cut.
     pub(crate) fn preemption_observation(&self) -> Option<PreemptionObservation> {
-        let receivers = &self.plugged.as_ref()?.receivers.0;
+        let plugged = self.plugged.as_ref()?;
+        let receivers = &plugged.receivers.0;
         let mut seen = PreemptionObservation::default();
         for (number, state) in self.ports.iter().enumerate() {
             let (Some(state), port) = (state, PortIndex(index(number))) else { continue };
@@ -138,12 +149,21 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             if !receives && !state.egress.is_merging() {
                 continue;
             }
+            let stated = described.preemption.filter(|_| described.preemptable_classes() != 0);
+            let verify_status = plugged.verifiers.status(port).or_else(|| {
+                Some(match (stated?.verify_disabled, self.network.preemptable(port) != 0) {
+                    (true, _) => VerifyStatus::Disabled,
+                    (false, true) => VerifyStatus::Succeeded,
+                    (false, false) => VerifyStatus::Failed,
+                })
+            });
             let (sent, received) = (state.egress.merge_counters(), receivers[ingress.index()].counters());
             seen.ports.push(PortPreemptionObservation {
                 port,
                 node: self.network.nodes[described.node.index()].name.clone(),
                 name: described.name.clone(),
                 preemption_active: state.egress.is_preempting(),
+                verify_status,
                 preemptable: sent.preemptable,
                 frag_count_tx: sent.fragments,
                 hold_count: state.egress.hold_count(),
@@ -151,6 +171,8 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                 frame_ass_ok_count: received.frame_ass_ok,
                 frame_ass_error_count: received.frame_ass_errors,
                 frame_smd_error_count: received.frame_smd_errors,
+                verify_count: sent.verifies,
+                respond_count: sent.responds,
             });
         }
         (!seen.ports.is_empty()).then_some(seen)
@@ -176,7 +198,16 @@ impl Shown for PreemptionObservation {
     fn tables(&self) -> Vec<Table> {
         let row = |port: &PortPreemptionObservation| {
             let active = if port.preemption_active { "yes" } else { "no" };
-            let words = [&port.node, &port.name, active].map(|text: &str| Cell::Text(text.to_owned()));
+            let status = match port.verify_status {
+                None => "none",
+                Some(VerifyStatus::Initial) => "initial",
+                Some(VerifyStatus::Verifying) => "verifying",
+                Some(VerifyStatus::Succeeded) => "succeeded",
+                Some(VerifyStatus::Failed) => "failed",
+                Some(VerifyStatus::Disabled) => "disabled",
+            };
+            let words =
+                [&port.node, &port.name, active, status].map(|text: &str| Cell::Text(text.to_owned()));
             let counts = [
                 port.preemptable,
                 port.frag_count_tx,
@@ -185,17 +216,20 @@ impl Shown for PreemptionObservation {
                 port.frame_ass_ok_count,
                 port.frame_ass_error_count,
                 port.frame_smd_error_count,
+                port.verify_count,
+                port.respond_count,
             ];
             words.into_iter().chain(counts.map(Cell::Number)).collect()
         };
         vec![Table {
             name: "preemption",
             title: "Frame preemption",
-            about: "Counters of each MAC merge sublayer: frames sent by the preemptable service, mPackets beyond one for each frame, holds, and what became of fragments that came.",
+            about: "Counters of each MAC merge sublayer: frames sent by the preemptable service, mPackets beyond one for each frame, holds, what became of fragments that came, and mPackets that verify the other end and respond to it.",
             columns: vec![
                 column("node", "node"),
                 column("port", "port"),
                 column("preemption_active", "active"),
+                column("verify_status", "verification"),
                 column("preemptable", "preemptable"),
                 column("frag_count_tx", "fragments sent"),
                 column("hold_count", "holds"),
@@ -203,6 +237,8 @@ impl Shown for PreemptionObservation {
                 column("frame_ass_ok_count", "put together"),
                 column("frame_ass_error_count", "assembly errors"),
                 column("frame_smd_error_count", "SMD errors"),
+                column("verify_count", "verified"),
+                column("respond_count", "responded"),
             ],
             rows: self.ports.iter().map(row).collect(),
         }]
