@@ -27,6 +27,9 @@ use tautwire_units::{Duration, Instant};
 #[cfg(feature = "planted-faults")]
 use crate::fault::{PlantedFault, is_planted};
 
+/// Places for waiting frames that a station has from the beginning, if its limit is no lower: it may be as high as any number.
+const PLACES: usize = 1_024;
+
 /// The allowed use of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Carries {
@@ -208,7 +211,7 @@ impl<F: Copy> TdmaStation<F> {
         assert!(config.slots.iter().all(|slot| slot.offset < config.cycle), "slots within the cycle");
         assert!(config.slots.iter().all(|slot| slot.period > slot.phase), "a phase of the period");
         let active = config.role == TdmaRole::Master;
-        let limit = config.limit;
+        let places = config.limit.min(PLACES);
         // A master's first cycle, of number zero, follows one of no length.
         let before = Cycle { number: u32::MAX, start: now, end: now };
         Self {
@@ -219,9 +222,9 @@ impl<F: Copy> TdmaStation<F> {
             cycle: active.then_some(before),
             config,
             active,
-            real_time: VecDeque::with_capacity(limit),
-            ordinary: VecDeque::with_capacity(limit),
-            management: VecDeque::with_capacity(limit),
+            real_time: VecDeque::with_capacity(places),
+            ordinary: VecDeque::with_capacity(places),
+            management: VecDeque::with_capacity(places),
             calibration: None,
             owed: Vec::new(),
         }
