@@ -5,14 +5,19 @@
 //! be sent, sent. A program of a few instructions at the interface redirects frames to the socket, but for those of gPTP, which have sockets
 //! of their own. It goes with the process, however that ends.
 
+mod program;
+mod queue;
+
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::checked;
 use crate::packet::{FramePort, Received, index_of};
+use crate::xdp::program::redirect;
+use crate::xdp::queue::{Mapping, Queue};
 
 /// Chunks for received frames, and for those that are sent: entries of the queues.
 const RECEIVED: u32 = 8192;
@@ -58,6 +63,8 @@ struct Outgoing {
     to_send: Queue<libc::xdp_desc>,
     sent: Queue<u64>,
     free: Vec<u64>,
+    /// Whether the interface was down at the last call: then nothing is added to what waits for it.
+    was_down: bool,
 }
 
 impl XdpSocket {
@@ -105,6 +112,7 @@ impl XdpSocket {
             to_send: Queue::new(&socket, libc::XDP_PGOFF_TX_RING, offsets.tx, SENT)?,
             sent: Queue::new(&socket, libc::XDP_UMEM_PGOFF_COMPLETION_RING as libc::off_t, offsets.cr, SENT)?,
             free: (RECEIVED..RECEIVED + SENT).map(|number| u64::from(number) * chunk as u64).collect(),
+            was_down: false,
         };
         for number in 0..RECEIVED {
             let is_put = incoming.to_fill.put(u64::from(number) * chunk as u64);
@@ -145,6 +153,7 @@ impl XdpSocket {
             if outgoing.to_send.is_empty() {
                 break;
             }
+            outgoing.was_down = false;
             // SAFETY: without data and address.
             let result = unsafe {
                 let flags = libc::MSG_DONTWAIT;
@@ -152,6 +161,7 @@ impl XdpSocket {
             };
             if result < 0 {
                 let error = io::Error::last_os_error();
+                outgoing.was_down = error.raw_os_error() == Some(libc::ENETDOWN);
                 match error.raw_os_error() {
                     Some(libc::EAGAIN) => {}
                     Some(libc::EBUSY | libc::ENOBUFS | libc::EINTR) => break,
@@ -185,7 +195,7 @@ impl FramePort for XdpSocket {
         if frame.len() > self.chunk {
             return Err(io::Error::from_raw_os_error(libc::EMSGSIZE));
         }
-        if outgoing.free.is_empty() {
+        if outgoing.free.is_empty() || outgoing.was_down {
             self.kick(&mut outgoing)?;
         }
         let Some(addr) = outgoing.free.pop() else { return Ok(false) };
@@ -217,101 +227,6 @@ impl FramePort for XdpSocket {
 
 fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Memory that is shared with the kernel.
-#[derive(Debug)]
-struct Mapping {
-    memory: NonNull<u8>,
-    length: usize,
-}
-
-// SAFETY: it is memory of this process; who uses it is said where it is used.
-unsafe impl Send for Mapping {}
-// SAFETY: as above.
-unsafe impl Sync for Mapping {}
-
-impl Mapping {
-    fn new(length: usize, flags: libc::c_int, of: RawFd, offset: libc::off_t) -> io::Result<Self> {
-        let access = libc::PROT_READ | libc::PROT_WRITE;
-        let flags = flags | libc::MAP_POPULATE;
-        // SAFETY: takes no memory of ours.
-        let memory = unsafe { libc::mmap(std::ptr::null_mut(), length, access, flags, of, offset) };
-        if memory == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(Self { memory: NonNull::new(memory.cast()).expect("a mapping is somewhere"), length })
-    }
-}
-
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is its owner's, and nothing points to it when that goes.
-        unsafe { libc::munmap(self.memory.as_ptr().cast(), self.length) };
-    }
-}
-
-/// One of the four queues. Its two counters never turn back; each is written by one side alone.
-#[derive(Debug)]
-struct Queue<T> {
-    memory: Mapping,
-    producer: usize,
-    consumer: usize,
-    entries: usize,
-    size: u32,
-    of: std::marker::PhantomData<T>,
-}
-
-impl<T: Copy> Queue<T> {
-    fn new(socket: &OwnedFd, at: libc::off_t, places: libc::xdp_ring_offset, size: u32) -> io::Result<Self> {
-        let place = |place: u64| usize::try_from(place).map_err(io::Error::other);
-        let entries = place(places.desc)?;
-        let length = entries + size as usize * size_of::<T>();
-        let memory = Mapping::new(length, libc::MAP_SHARED, socket.as_raw_fd(), at)?;
-        let (producer, consumer) = (place(places.producer)?, place(places.consumer)?);
-        Ok(Self { memory, producer, consumer, entries, size, of: std::marker::PhantomData })
-    }
-
-    fn counter(&self, place: usize) -> &AtomicU32 {
-        // SAFETY: the kernel states where in the mapping its counters are; both sides write them as a whole.
-        unsafe { AtomicU32::from_ptr(self.memory.memory.add(place).as_ptr().cast()) }
-    }
-
-    fn entry(&self, number: u32) -> NonNull<T> {
-        let place = self.entries + (number & (self.size - 1)) as usize * size_of::<T>();
-        // SAFETY: it is within the mapping, which has an entry for each number below the size, a power of two.
-        unsafe { self.memory.memory.add(place).cast() }
-    }
-
-    fn is_empty(&self) -> bool {
-        let [producer, consumer] =
-            [self.producer, self.consumer].map(|at| self.counter(at).load(Ordering::Acquire));
-        producer == consumer
-    }
-
-    /// Takes what the kernel put.
-    fn take(&mut self) -> Option<T> {
-        let next = self.counter(self.consumer).load(Ordering::Relaxed);
-        if self.counter(self.producer).load(Ordering::Acquire) == next {
-            return None;
-        }
-        // SAFETY: the kernel has written the entry, and leaves it until the counter says that it was taken.
-        let entry = unsafe { self.entry(next).read() };
-        self.counter(self.consumer).store(next.wrapping_add(1), Ordering::Release);
-        Some(entry)
-    }
-
-    /// Puts something for the kernel; false if there is no room.
-    fn put(&mut self, entry: T) -> bool {
-        let next = self.counter(self.producer).load(Ordering::Relaxed);
-        if next.wrapping_sub(self.counter(self.consumer).load(Ordering::Acquire)) >= self.size {
-            return false;
-        }
-        // SAFETY: the kernel does not look at the entry before the counter says that it is there.
-        unsafe { self.entry(next).write(entry) };
-        self.counter(self.producer).store(next.wrapping_add(1), Ordering::Release);
-        true
-    }
 }
 
 fn set<T>(socket: &OwnedFd, option: libc::c_int, value: &T) -> io::Result<()> {
@@ -353,106 +268,6 @@ fn bind(socket: &OwnedFd, index: u32) -> io::Result<()> {
     let length = size_of::<libc::sockaddr_xdp>() as libc::socklen_t;
     // SAFETY: the pointer and the length are those of `address`, which outlives the call.
     checked(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) }).map(|_| ())
-}
-
-/// Commands of the system call `bpf`.
-const MAP_CREATE: libc::c_long = 0;
-const MAP_UPDATE: libc::c_long = 2;
-const PROGRAM_LOAD: libc::c_long = 5;
-const LINK_CREATE: libc::c_long = 28;
-/// Kinds of maps, programs and places.
-const MAP_OF_SOCKETS: u32 = 17;
-const PROGRAM_XDP: u32 = 6;
-const AT_XDP: u32 = 37;
-/// Modes of a program at an interface.
-const GENERIC: u32 = 1 << 1;
-const NATIVE: u32 = 1 << 2;
-
-/// Puts the program at the interface that hands received frames to the socket; gives what keeps it there.
-fn redirect(socket: &OwnedFd, index: u32) -> io::Result<(OwnedFd, XdpMode)> {
-    let number = |fd: &OwnedFd| fd.as_raw_fd().cast_unsigned();
-    // Kind, octets of a key and of a value, entries.
-    let map = made(MAP_CREATE, &[MAP_OF_SOCKETS, 4, 4, 1, 0])?;
-    let (key, value) = (0_u32, number(socket));
-    let [key, value] = [&raw const key, &raw const value].map(halves);
-    call(MAP_UPDATE, &[number(&map), 0, key[0], key[1], value[0], value[1], 0, 0])?;
-    let instructions = program(number(&map));
-    let [code, licence] =
-        [halves(instructions.as_ptr().cast()), halves(c"MIT OR Apache-2.0".as_ptr().cast())];
-    let program = made(
-        PROGRAM_LOAD,
-        &[PROGRAM_XDP, instructions.len() as u32, code[0], code[1], licence[0], licence[1], 0, 0, 0, 0],
-    )?;
-    let at = |mode: u32| made(LINK_CREATE, &[number(&program), index, AT_XDP, mode]);
-    match at(NATIVE) {
-        Ok(link) => Ok((link, XdpMode::Native)),
-        Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
-            Err(io::Error::other("another program of XDP is at the interface"))
-        }
-        // The driver has no place for it, or not with this MTU.
-        Err(_) => at(GENERIC).map(|link| (link, XdpMode::Generic)),
-    }
-}
-
-/// Code, registers (target in the low four bits), offset and number.
-type Instruction = u64;
-
-const fn instruction(code: u8, registers: u8, offset: i16, number: u32) -> Instruction {
-    code as u64 | (registers as u64) << 8 | (offset.cast_unsigned() as u64) << 16 | (number as u64) << 32
-}
-
-/// Redirects a frame to the socket of its queue in the map. Frames of gPTP without a tag, and those of another queue, pass.
-fn program(map: u32) -> [Instruction; 15] {
-    const PASS: u32 = 2;
-    const REDIRECT: u32 = 51;
-    // The EtherType as it is in memory, read by a machine with the low octet first.
-    let precision_time = u32::from(u16::from_ne_bytes([0x88, 0xf7]));
-    [
-        instruction(0x61, 0x12, 0, 0),              // r2 = start of the frame
-        instruction(0x61, 0x13, 4, 0),              // r3 = its end
-        instruction(0xbf, 0x24, 0, 0),              // r4 = r2
-        instruction(0x07, 0x04, 0, 14),             // r4 += 14
-        instruction(0x2d, 0x34, 2, 0),              // if r4 > r3 goto redirect
-        instruction(0x69, 0x25, 12, 0),             // r5 = EtherType
-        instruction(0x15, 0x05, 6, precision_time), // if it is gPTP's goto pass
-        instruction(0x61, 0x12, 16, 0),             // redirect: r2 = queue
-        instruction(0x18, 0x11, 0, map),            // r1 = map
-        instruction(0x00, 0x00, 0, 0),
-        instruction(0xb7, 0x03, 0, PASS), // r3 = what is done without a socket
-        instruction(0x85, 0x00, 0, REDIRECT),
-        instruction(0x95, 0x00, 0, 0),
-        instruction(0xb7, 0x00, 0, PASS), // pass
-        instruction(0x95, 0x00, 0, 0),
-    ]
-}
-
-/// The two halves of a pointer, as they are in memory.
-fn halves(pointer: *const u32) -> [u32; 2] {
-    let octets = (pointer as u64).to_ne_bytes();
-    [0, 4].map(|at| u32::from_ne_bytes([octets[at], octets[at + 1], octets[at + 2], octets[at + 3]]))
-}
-
-/// A call of `bpf` that makes something.
-fn made(command: libc::c_long, words: &[u32]) -> io::Result<OwnedFd> {
-    let made = call(command, words)?;
-    // SAFETY: the descriptor was just made, and is owned by nothing else.
-    Ok(unsafe { OwnedFd::from_raw_fd(made) })
-}
-
-fn call(command: libc::c_long, words: &[u32]) -> io::Result<RawFd> {
-    let mut attributes = [0_u32; 32];
-    attributes[..words.len()].copy_from_slice(words);
-    // The kernel wants pointers aligned, which an array of 64-bit numbers is.
-    let attributes: [u64; 16] = std::array::from_fn(|place| {
-        let [low, high] = [attributes[2 * place], attributes[2 * place + 1]].map(u32::to_ne_bytes);
-        u64::from_ne_bytes([low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3]])
-    });
-    // SAFETY: the pointer and the length are those of `attributes`; the pointers in it are those of callers, and outlive the call.
-    let result = unsafe {
-        libc::syscall(libc::SYS_bpf, command, attributes.as_ptr(), size_of_val(&attributes) as libc::c_long)
-    };
-    let result = libc::c_int::try_from(result).map_err(io::Error::other)?;
-    checked(result)
 }
 
 #[cfg(test)]
@@ -531,6 +346,39 @@ mod tests {
                 }
             }
             assert_eq!(xdp.lost().expect("it counts"), 0);
+        }
+    }
+
+    /// Sets an interface up or down.
+    fn set(interface: &str, up: bool) -> io::Result<()> {
+        let socket = PacketSocket::without_frames(interface)?;
+        let mut request = [0_u8; 40];
+        request[..interface.len()].copy_from_slice(interface.as_bytes());
+        request[16..18].copy_from_slice(&if up { libc::IFF_UP as u16 } else { 0 }.to_ne_bytes());
+        let descriptor = socket.descriptor();
+        // SAFETY: the request has the size of `ifreq`, with name and flags, and outlives the call.
+        checked(unsafe { libc::ioctl(descriptor, libc::SIOCSIFFLAGS as _, request.as_mut_ptr()) }).map(|_| ())
+    }
+
+    #[test]
+    fn nothing_gathers_for_an_interface_that_is_down() {
+        let Some([one, other]) = pair(1500) else { return skipped() };
+        let xdp = one.inside(|| XdpSocket::open("t0", 1500)).expect("the kernel has XDP");
+        let packets = other.inside(|| PacketSocket::open("t1")).expect("it is there");
+        one.inside(|| set("t0", false)).expect("it is this test's own");
+        assert!(xdp.send(&frame(60, 1, [0x88, 0xb5])).expect("nobody knows yet"));
+        for _ in 0..2 {
+            assert_eq!(xdp.flush().expect_err("it is down").raw_os_error(), Some(libc::ENETDOWN));
+            let refused = xdp.send(&frame(60, 2, [0x88, 0xb5])).expect_err("it is down");
+            assert_eq!(refused.raw_os_error(), Some(libc::ENETDOWN));
+        }
+        one.inside(|| set("t0", true)).expect("it is this test's own");
+        assert!(xdp.send(&frame(60, 3, [0x88, 0xb5])).expect("it is up"));
+        xdp.flush().expect("it is up");
+        let mut buffer = [0; 2048];
+        for number in [1, 3] {
+            let got = packets.receive(&mut buffer).expect("it is open").map(|got| got.octets.to_vec());
+            assert_eq!(got, Some(frame(60, number, [0x88, 0xb5])));
         }
     }
 }
