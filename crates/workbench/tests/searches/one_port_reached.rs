@@ -10,8 +10,9 @@ use tautwire_workbench::{adversary, bounds_in_run};
 
 use crate::common::{described, run};
 
-/// Runs for a row.
+/// Runs for a row; and where its worst run is not among them.
 const RUNS: u64 = 60;
+const MORE_RUNS: u64 = 1_000;
 
 /// Talkers with a cable each to a bridge, and a listener: no more than `load` per cent of the last cable; frames of
 /// priority 5 are credit-based if there is a `slope` in per cent of their rate.
@@ -63,12 +64,12 @@ nodes:
 /// A bound, the worst run that is found, and of which stream and seed.
 type Row = (u64, u64, String);
 
-/// Rows of the selected classes.
-fn rows(seed: u64, text: &str, asked: impl Fn(usize) -> bool) -> Vec<Row> {
+/// Rows of the selected classes, by so many runs each.
+fn rows(seed: u64, text: &str, runs: u64, asked: impl Fn(usize) -> bool) -> Vec<Row> {
     let network = described(text);
     let observation = run(&network);
     let bounds = bounds_in_run(&network, &observation);
-    let found = adversary(&network, &bounds, &observation, RUNS, |_, _| {});
+    let found = adversary(&network, &bounds, &observation, runs, |_, _| {});
     let rows =
         found.rows.iter().filter(|row| asked(network.streams[row.stream.index()].hops[0].class.index()));
     rows.map(|row| {
@@ -89,12 +90,14 @@ fn loose(rows: &[Row], parts: u64) -> Vec<&Row> {
 #[test]
 fn under_strict_priority() {
     let all = seeds(40);
-    let rows: Vec<Row> =
-        all.iter().flat_map(|seed| rows(*seed, &port(*seed, (&[0, 3, 5, 6], 90), None), |_| true)).collect();
+    let of_seed = |seed: u64| {
+        let text = port(seed, (&[0, 3, 5, 6], 90), None);
+        let found = rows(seed, &text, RUNS, |_| true);
+        if loose(&found, 2).is_empty() { found } else { rows(seed, &text, MORE_RUNS, |_| true) }
+    };
+    let rows: Vec<Row> = all.iter().flat_map(|seed| of_seed(*seed)).collect();
     assert!(all.len() == 1 || rows.len() > 2 * all.len(), "{} rows", rows.len());
-    let loose = loose(&rows, 2);
-    // Of thousands the adversary misses the worst run of a few.
-    assert!(loose.len() * 200 <= rows.len(), "{} of {}, {}", loose.len(), rows.len(), loose[0].2);
+    assert!(loose(&rows, 2).is_empty(), "{}", loose(&rows, 2)[0].2);
 }
 
 /// The adversary does not find the worst run of each within its runs.
@@ -102,7 +105,8 @@ fn under_strict_priority() {
 fn of_a_credit_based_class() {
     let all = seeds(40);
     let text = |seed: u64| port(seed, (&[0, 5, 5, 6, 7], 70), Some(115));
-    let rows: Vec<Row> = all.iter().flat_map(|seed| rows(*seed, &text(*seed), |class| class == 5)).collect();
+    let rows: Vec<Row> =
+        all.iter().flat_map(|seed| rows(*seed, &text(*seed), RUNS, |class| class == 5)).collect();
     assert!(all.len() == 1 || rows.len() > all.len(), "{} rows", rows.len());
     let loose = loose(&rows, 500);
     assert!(loose.len() * 20 <= rows.len(), "{} of {}, {}", loose.len(), rows.len(), loose[0].2);
