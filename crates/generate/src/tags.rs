@@ -14,9 +14,17 @@ const TALKER: &str = ", talker: ";
 pub fn retagged(text: &str, seed: u64) -> String {
     let mut dice = Dice::new(seed ^ 0x7461_6773);
     let position = *dice.one_of(&["reception", "processing", "transmission"]);
-    let stage = format!("position: {position}, latency: {{per-octet: {} ns, ", dice.between(1, 8));
+    // Slower than the line, a larger frame is passed by no smaller one behind it.
+    // A stage as slow as the line, so that a frame comes to it before a larger one has left it; with synchronous windows
+    // there must be room for it.
+    let mut slow = Dice::new(seed ^ 0x736c_6f77);
+    let most = if text.contains("turn-around: 12 us") { 3 } else { 10 };
+    let per_octet = dice.between(1, 8) * if slow.chance(33) { slow.between(2, most) } else { 1 };
+    let turn_around = format!("turn-around: {} us", 12 + per_octet * 8 / 5);
+    let stage = format!("position: {position}, latency: {{per-octet: {per_octet} ns, ");
     let member = if dice.chance(33) { "    untagged: all\n" } else { VLAN };
     let text = text.replacen(STAGE, &stage, 1).replacen(VLAN, member, 1);
+    let text = text.replacen("turn-around: 12 us", &turn_around, 1);
     // A varying part hides the time of four octets.
     let text = if dice.chance(67) { constant(&text) } else { text };
     let mut drawn = String::with_capacity(text.len());

@@ -19,6 +19,7 @@ use tautwire_units::{Bytes, Duration};
 
 use super::port::Port;
 use super::relayed::Schedule;
+use super::ways::largest_frames;
 use super::{Servers, wire_octets};
 use crate::admission::totals::{Item, Load, Message, consistent, load};
 use crate::admission::{AdmissionBound, Context, NoAdmissionBound, loses};
@@ -115,6 +116,7 @@ impl<'a> Admissions<'a> {
             slack: self.context.slack,
             schedule,
             slowest: Vec::new(),
+            largest: largest_frames(network),
         };
         Ok(Channel { period, through, frames, line: servers.line(described, 0).max })
     }

@@ -32,6 +32,7 @@ use tautwire_model::Network;
 use tautwire_model::harts::polled::Police;
 use tautwire_model::network::{Stream, StreamIndex};
 use tautwire_model::wire_bits;
+use tautwire_units::Bytes;
 
 pub(crate) use self::admission::bounds as admission_bounds;
 use self::relayed::Schedule;
@@ -67,6 +68,8 @@ struct Servers<'network> {
     schedule: Schedule,
     /// Per node: the longest that a frame takes through a host.
     slowest: Vec<u64>,
+    /// Per port: the largest frame that leaves by it.
+    largest: Vec<Bytes>,
 }
 
 /// Least and greatest time, picoseconds.
@@ -82,7 +85,8 @@ impl<'network> Servers<'network> {
         let slack = network.nodes.iter().map(|node| slack_ps(&node.clock)).max().unwrap_or(0);
         let deviation = worst.map(Deviation::of).unwrap_or_default();
         let slowest = host_stacks::slowest(network);
-        let mut servers = Self { network, deviation, slack, schedule: Schedule::default(), slowest };
+        let largest = ways::largest_frames(network);
+        let mut servers = Self { network, deviation, slack, schedule: Schedule::default(), slowest, largest };
         servers.schedule = servers.schedule();
         servers
     }

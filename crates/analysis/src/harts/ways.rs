@@ -3,7 +3,8 @@
 //! At the talker's port, which has no servers, a frame is complete when a busy period of its class and those above ends.
 
 use tautwire_model::network::{
-    NodeKind, SelectionAlgorithm, StagePosition, Stream, StreamIndex, TimelineAction, Traffic,
+    Network, NodeKind, PortIndex, SelectionAlgorithm, StagePosition, Stream, StreamIndex, TimelineAction,
+    Traffic,
 };
 use tautwire_model::{frame_length, wire_bits};
 use tautwire_units::Bytes;
@@ -14,6 +15,19 @@ use crate::clock::PS_PER_S;
 use crate::delay::{Row, delay_max, delay_min};
 use crate::plan::frame::{frames_before, frames_behind};
 use crate::unbounded::Unbounded;
+
+/// Per port: the largest frame that leaves by it, of streams and of protocols.
+pub(super) fn largest_frames(network: &Network) -> Vec<Bytes> {
+    let control = network.network_control.map_or(Bytes::ZERO, |control| control.frame_max);
+    let mut largest = vec![control; network.ports.len()];
+    for stream in &network.streams {
+        for hop in &stream.hops {
+            let at_port = &mut largest[hop.port.index()];
+            *at_port = frames_behind(stream, hop).1.max(*at_port);
+        }
+    }
+    largest
+}
 
 impl Servers<'_> {
     /// A span of a node's clock, in true time at most.
@@ -71,7 +85,9 @@ impl Servers<'_> {
         Err(Unbounded::Overload { port: hop.port, class: hop.class })
     }
 
-    /// From a frame's last bit out of a port to that at the next node, with the stages behind the selection.
+    /// From a frame's last bit out of a port to that at the next node, with the stages behind the selection. There it may
+    /// meet the one that was selected before it, and none takes longer than the largest: as the line is busy for no longer
+    /// than the port, a frame is complete by the latency of the largest after the port has sent it.
     pub(super) fn line(&self, stream: &Stream, place: usize) -> Range {
         let hop = &stream.hops[place];
         let port = &self.network.ports[hop.port.index()];
@@ -87,9 +103,8 @@ impl Servers<'_> {
         };
         if let Some(device) = self.network.device(port.node) {
             let row = Row::of_transmission(&device.stages);
-            let (least, most) = frames_behind(stream, hop);
-            line.min += row.latency_min(least);
-            line.max += row.latency_max(most);
+            line.min += row.latency_min(frames_behind(stream, hop).0);
+            line.max += row.latency_max(self.largest[hop.port.index()]);
             if !row.is_empty() {
                 // After the stages the clock measures the line once more, for the frame and the one before it.
                 line.max += 3 * self.slack;
@@ -99,6 +114,9 @@ impl Servers<'_> {
     }
 
     /// Latencies of the stages before a bridge's queues, and whether frames may queue in any of its stages.
+    ///
+    /// A frame comes out no earlier than the one before it, which may be larger, but began at least the frame's own time
+    /// on the line earlier.
     pub(super) fn stages(&self, stream: &Stream, place: usize) -> (Range, bool) {
         let hop = &stream.hops[place];
         let node = self.network.ports[hop.port.index()].node;
@@ -109,9 +127,21 @@ impl Servers<'_> {
             &[StagePosition::Reception, StagePosition::Processing],
         );
         let (least, most) = frames_before(stream, hop);
-        let largest = most.max(frames_behind(stream, hop).1);
+        let before = hop.previous.map(|before| stream.hops[before as usize].port);
+        let received = before.map_or(most, |port| self.largest[port.index()].max(most));
+        let apart = before.map_or(0, |port| self.line_min(port, least));
+        let larger = row.latency_max(received).saturating_sub(apart);
+        let largest = received.max(self.largest[hop.port.index()]);
         let queues = device.stages.iter().any(|stage| delay_max(&stage.occupancy, largest) > 0);
-        (Range { min: row.latency_min(least), max: row.latency_max(most) }, queues)
+        (Range { min: row.latency_min(least), max: row.latency_max(most).max(larger) }, queues)
+    }
+
+    /// The least time of a frame on the line behind a port, with what precedes and follows it.
+    fn line_min(&self, port: PortIndex, frame: Bytes) -> u64 {
+        let links = self.network.ports[port.index()].links.expect("a hop's port has a cable");
+        let rate = self.network.links[links.egress.index()].rate;
+        let bits = (frame + Bytes::MEDIA_OVERHEAD).bits();
+        self.deviation.shrink(rate.duration_floor(bits).as_ps()).saturating_sub(self.slack)
     }
 
     /// From the application to the port's queue; frames of protocols are made at the interface.

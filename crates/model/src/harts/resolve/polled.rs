@@ -1,7 +1,7 @@
 //! `harts:`, its masters: trigger messages, `polled:` streams, and `police:` of reservations.
 
-use tautwire_core::Priority;
 use tautwire_core::harts::{SchedulerPolicy, SynchronousStream, Violator};
+use tautwire_core::{Priority, TrafficClass};
 use tautwire_units::{BitRate, Bytes, Duration};
 use tautwire_wire::MacAddress;
 
@@ -289,6 +289,7 @@ fn lead(
     let trigger = harts.trigger + egress.propagation + egress.phy_delay.max;
     let octets =
         frame_length(Bytes::new(TRIGGER.0 + TRIGGER.1 * ftt.polled.len() as u64).max(Bytes::new(46)), false);
+    // A frame waits in a stage for a larger one of its class before it.
     let stages = |octets: Bytes| {
         device
             .stages
@@ -296,11 +297,12 @@ fn lead(
             .map(|stage| longest(&stage.latency, octets))
             .fold(Duration::ZERO, |all, one| all + one)
     };
-    // It is out of its window a step later at most, and that of the switch begins where the cycle does.
+    // It is out of its window a step later at most, and that of the switch begins where the cycle does. In the stages
+    // behind the selection it may meet a larger frame of the cycle before.
     let trigger = trigger.saturating_add(step_max(topology));
-    if trigger.saturating_add(stages(octets)).saturating_add(longest(&host.receive, octets))
-        > harts.synchronous
-    {
+    let downlink = topology.links[uplink.links.expect("a hop's port has a cable").ingress.index()].from;
+    let slowest = stages(largest(streams, downlink, None).max(octets));
+    if trigger.saturating_add(slowest).saturating_add(longest(&host.receive, octets)) > harts.synchronous {
         let message = format!(
             "`{}` may still decode the trigger message when the synchronous window begins",
             stream.name
@@ -316,10 +318,18 @@ fn lead(
         + blocking
         + egress.propagation
         + egress.phy_delay.max
-        + stages(frame)
+        + stages(largest(streams, first.port, Some(first.class)).max(frame))
         + time
         + clocks(harts, topology);
     Ok((time, lead))
+}
+
+/// The largest frame that leaves by a port, of all classes or of one.
+fn largest(streams: &Streams<'_, '_>, port: PortIndex, class: Option<TrafficClass>) -> Bytes {
+    let all = streams.list.iter().flat_map(|draft| draft.stream.hops.iter().map(move |hop| (draft, hop)));
+    let here = all.filter(|(_, hop)| hop.port == port && class.is_none_or(|class| hop.class == class));
+    let sizes = here.map(|(draft, hop)| frame_length(draft.stream.payload_max, hop.tagged) + TAG);
+    sizes.max().unwrap_or_default()
 }
 
 /// The longest step of a clock's readings; none of clocks that are exact.
