@@ -15,6 +15,7 @@ from typing import Any
 
 import hardware_components
 import hardware_experiments
+import hardware_features
 import tautwire
 from measure import passage
 from tautwire import Periodic, Shaper
@@ -95,7 +96,7 @@ def rows(study: Study) -> list[dict[str, Any]]:
 
 
 def tell(study: Study) -> None:
-    """Latency, model and bound of the switch of hdl/, and its resources beside Table 5."""
+    """Latency, model and bound of the switch of hdl/, its resources beside Table 5, and how far each of its features is."""
     keys = ("paper", "rtl", "model", "bound")
     latency: list[list[str]] = [["latency (us)", "payload (B)", "published", "RTL of hdl/", "its model", "its bound"]]
     for row in rows(study):
@@ -109,6 +110,7 @@ def tell(study: Study) -> None:
 
     write(study, "hardware.csv", latency)
     write(study, "resources.csv", hardware_components.resources(study, measured))
+    write(study, "features.csv", hardware_features.rows())
     write(study, "schedulers.csv", hardware_components.schedulers(measured))
     sizes = [str(size) for size in hardware_components.SHOWN]
     components = hardware_components.rows(study, alone)

@@ -16,6 +16,7 @@ import experiments  # noqa: E402
 import hardware  # noqa: E402
 import hardware_components  # noqa: E402
 import hardware_experiments  # noqa: E402
+import hardware_features  # noqa: E402
 import numpy as np  # noqa: E402
 import scenarios  # noqa: E402
 import shaping  # noqa: E402
@@ -165,3 +166,19 @@ def test_the_page_of_the_area_tells_the_same_of_table_5(study: Study) -> None:
     parts = {name.lower(): [row[head.index(name)] for row in rows if "small" not in row[0]] for name in head[1:]}
     found = re.findall(r"^\| (\w[\w ]*?)[:,] [^|]+\| ([\d. |]+) \|$", page, re.MULTILINE)
     assert {name.lower(): [cell.replace(" ", "") for cell in cells.split(" | ")] for name, cells in found} == parts
+
+
+def test_features_are_where_the_lists_of_files_have_them() -> None:
+    heading, *rows = hardware_features.rows()
+    assert len({row[0] for row in rows}) == len(rows) == len(hardware_features.FEATURES)
+    for feature, row in zip(hardware_features.FEATURES, rows, strict=True):
+        name, published, bitstream, rtl, simulated = row
+        # Of what has a module or a page there is one: a wrong name would leave a cell empty.
+        assert bool(rtl) == bool(feature.module) and bool(simulated) == bool(feature.page), name
+        assert published == "" or bitstream == "yes", name
+    by_name = {row[0]: dict(zip(heading, row, strict=True)) for row in rows}
+    assert by_name["asynchronous traffic shaping"]["in RTL"] == "in the switch"
+    for name in ("stream gates and meters", "elimination of duplicates", "preemption"):
+        assert by_name[name]["in RTL"] == by_name[name]["by bitstream (not run)"] == "" and by_name[name]["in simulation"] == "yes"
+    # What is only a module is in no bitstream.
+    assert all(row[2] == "" for row in rows if row[3] != "in the switch")
