@@ -96,7 +96,7 @@ def rows(study: Study) -> list[dict[str, Any]]:
 
 
 def tell(study: Study) -> None:
-    """Latency, model and bound of the switch of hdl/, its resources beside Table 5, and how far each of its features is."""
+    """Latency, model and bound of the switch of hdl/, its resources beside Table 5, and how far its features are."""
     keys = ("paper", "rtl", "model", "bound")
     latency: list[list[str]] = [["latency (us)", "payload (B)", "published", "RTL of hdl/", "its model", "its bound"]]
     for row in rows(study):

@@ -1,6 +1,7 @@
-"""How far each feature has come: on a board by bitstream, which was not run; in the RTL of the switch; in simulation with a bound.
+"""How far each feature has come: on a board by bitstream, which was not run; in the RTL of the switch; in simulation.
 
-What is in a bitstream or in the switch is read from the lists of files that they are made of, so a module by itself is in neither.
+What is in a bitstream or in the switch is read from the lists of files that they are made of, so a module by itself is
+in neither.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ ROOT = Path(__file__).resolve().parents[2]
 RTL, BOARD, MECHANISMS = ROOT / "hdl" / "rtl", ROOT / "hdl" / "ecp5", ROOT / "docs" / "mechanisms"
 HEADING = ["feature", "published switch", "by bitstream (not run)", "in RTL", "in simulation"]
 ON_A_BOARD = "on a board"
+YES = {True: "yes", False: ""}
 
 
 @dataclass(frozen=True)
 class Feature:
-    """A feature, whether the published switch has it, the module that has it here, and its page among the mechanisms."""
+    """A feature, whether the published switch has it, the module that has it here, its page among the mechanisms."""
 
     name: str
     published: bool
@@ -65,6 +67,6 @@ def rows() -> list[list[str]]:
     for feature in FEATURES:
         in_bitstream, in_rtl = how_far(feature)
         simulated = bool(feature.page) and (MECHANISMS / f"{feature.page}.md").exists()
-        cells = [ON_A_BOARD if feature.published else "", "yes" if in_bitstream else "", in_rtl, "yes" if simulated else ""]
-        found.append([feature.name, *cells])
+        published = ON_A_BOARD if feature.published else ""
+        found.append([feature.name, published, YES[in_bitstream], in_rtl, YES[simulated]])
     return found
