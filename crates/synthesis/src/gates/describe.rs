@@ -68,6 +68,17 @@ impl Gated {
         Some(if made.reasons.is_empty() { Ok(made.made) } else { Err(made.reasons) })
     }
 
+    /// The same of some of its flows, in which nothing is kept for other traffic.
+    pub(super) fn of_flows(&self, flows: &[usize]) -> Self {
+        let mut some = self.clone();
+        some.problem.links.iter_mut().for_each(|link| link.room = None);
+        some.problem.flows = flows.iter().map(|flow| self.problem.flows[*flow].clone()).collect();
+        some.streams = flows.iter().map(|flow| self.streams[*flow]).collect();
+        some.open = flows.iter().map(|flow| self.open[*flow].clone()).collect();
+        some.lead = flows.iter().map(|flow| self.lead[*flow]).collect();
+        some
+    }
+
     /// The offset at which the talker of a flow releases its frames, if it dispatches them at an instant.
     #[must_use]
     pub fn offset(&self, flow: usize, dispatch: Duration) -> Duration {

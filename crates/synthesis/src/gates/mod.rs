@@ -10,7 +10,8 @@ mod kept;
 mod lists;
 
 use tautwire_model::Network;
-use tautwire_model::network::StreamIndex;
+use tautwire_model::gates::PortGates;
+use tautwire_model::network::{PortIndex, StreamIndex};
 use tautwire_units::Duration;
 
 pub use self::describe::Gated;
@@ -77,17 +78,26 @@ pub fn schedule_gates(network: &Network, options: &GateOptions) -> Option<Result
 }
 
 fn found(network: &Network, mut described: Gated, kept: &Kept) -> Result<GateSchedule, Vec<String>> {
+    let (verdict, schedule, gates) = with_rooms(network, &mut described, kept)?;
+    let left_out = schedule.dispatch.iter().position(Option::is_none);
+    let conflict = left_out.map(|flow| conflict_of(network, &described, &schedule, kept, flow));
+    let found = GateSchedule { verdict, described, schedule, network: network.clone(), conflict };
+    let offsets: Vec<(StreamIndex, Duration)> =
+        found.offsets().into_iter().filter_map(|(stream, offset)| Some((stream, offset?))).collect();
+    Ok(GateSchedule { network: network.with_gates(gates, &offsets), ..found })
+}
+
+/// A schedule and its gates, with the rooms that other traffic needs.
+fn with_rooms(
+    network: &Network,
+    described: &mut Gated,
+    kept: &Kept,
+) -> Result<(Verdict, Schedule, Vec<(PortIndex, PortGates)>), Vec<String>> {
     for _ in 0..ROUNDS_MAX {
         let (verdict, schedule) = solve(&described.problem, kept);
-        let lists = lists::lists(network, &described, &schedule)?;
+        let lists = lists::lists(network, described, &schedule)?;
         if lists.crowded.is_empty() || verdict != Verdict::Scheduled {
-            let left_out = schedule.dispatch.iter().position(Option::is_none);
-            let conflict = left_out.map(|flow| conflict_of(&described.problem, &schedule, kept, flow));
-            let network_without = network.clone();
-            let found = GateSchedule { verdict, described, schedule, network: network_without, conflict };
-            let offsets: Vec<(StreamIndex, Duration)> =
-                found.offsets().into_iter().filter_map(|(stream, offset)| Some((stream, offset?))).collect();
-            return Ok(GateSchedule { network: network.with_gates(lists.gates, &offsets), ..found });
+            return Ok((verdict, schedule, lists.gates));
         }
         // Room for the largest frame of other classes.
         for (link, room) in lists.crowded {
@@ -97,12 +107,19 @@ fn found(network: &Network, mut described: Gated, kept: &Kept) -> Result<GateSch
     Err(vec!["no interval is left for the largest frames of other classes".to_owned()])
 }
 
-/// The least conflict of a flow that was left out.
-fn conflict_of(problem: &Problem, schedule: &Schedule, kept: &Kept, flow: usize) -> FlowConflict {
-    conflict(problem, schedule, flow, |some, flows| {
+/// The least conflict of a flow that was left out. Some of the flows may need room for other traffic where all of them did not come so far.
+fn conflict_of(
+    network: &Network,
+    described: &Gated,
+    schedule: &Schedule,
+    kept: &Kept,
+    flow: usize,
+) -> FlowConflict {
+    conflict(&described.problem, schedule, flow, |flows| {
         let renumbered = flows.iter().enumerate();
         let kept = renumbered.filter_map(|(new, flow)| Some((new, kept.get(flow)?.clone())));
-        solve(some, &kept.collect()).0
+        let found = with_rooms(network, &mut described.of_flows(flows), &kept.collect());
+        found.map_or(Verdict::LeftOut, |(verdict, ..)| verdict)
     })
 }
 

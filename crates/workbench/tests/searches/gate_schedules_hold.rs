@@ -7,7 +7,7 @@ use tautwire_generate::{cases, random_time_aware, seeds};
 use tautwire_workbench::network::TimelineAction;
 use tautwire_workbench::{
     Bounds, Duration, GateOptions, Network, Observation, ScheduleVerdict, ScheduledChange, ScheduledGates,
-    bounds,
+    StreamIndex, bounds,
 };
 
 use crate::common::{contradictions, described, run, untold_losses};
@@ -228,9 +228,9 @@ fn a_change_out_of_place_is_found() {
 /// The streams of a conflict have no schedule that the search finds, and all but one of them have.
 #[test]
 fn a_conflict_is_least() {
-    let mut count = 0;
-    for seed in 0..cases(150) {
-        let network = described(&random_time_aware(seed));
+    let (seeds, mut count) = (seeds(150), 0);
+    for seed in &seeds {
+        let network = described(&random_time_aware(*seed));
         let Some(Ok(found)) = ScheduledGates::find(&network, &GateOptions::default()) else { continue };
         let Some((streams, _)) = &found.conflict else { continue };
         let verdict = |without: Option<usize>| {
@@ -250,10 +250,11 @@ fn a_conflict_is_least() {
             continue;
         }
         count += 1;
-        let but_one = streams.iter().filter(|stream| {
+        let needed = |stream: &&StreamIndex| {
             matches!(verdict(Some(stream.index())), None | Some(Ok(ScheduleVerdict::Scheduled)))
-        });
-        assert_eq!(but_one.count(), streams.len(), "seed {seed}");
+        };
+        let unneeded: Vec<&StreamIndex> = streams.iter().filter(|stream| !needed(stream)).collect();
+        assert!(unneeded.is_empty(), "TAUTWIRE_SEED={seed}: {unneeded:?} of {streams:?}");
     }
-    assert!(count > 0, "no conflict is found");
+    assert!(seeds.len() == 1 || count > 0, "no conflict is found");
 }
