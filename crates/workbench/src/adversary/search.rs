@@ -17,8 +17,8 @@ use super::record::Record;
 use super::rows::Victim;
 use crate::{Bounds, bounds_in_run, simulate_with};
 
-/// A row is done when its bound is above what was found by less than one part in so many.
-const CLOSE: u64 = 2_000;
+/// A row is done when its bound is above what was found by less than one part in so many: what is said of exact bounds is finer than a frame.
+const CLOSE: u64 = 10_000;
 
 /// The worst that is known of a row.
 #[derive(Clone, Debug, Default)]
