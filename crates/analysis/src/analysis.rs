@@ -354,10 +354,14 @@ impl<'network> Analysis<'network> {
         let sending_max = sending_max.filter(|_| !too_long);
         let add = |one: Option<u64>| one.zip(sending_max).map(|(one, sending)| one.saturating_add(sending));
         let by_path = self.by_path(arriving.entry as usize).map_or(u64::MAX, |path| path.end);
-        let next_max = add(arriving.ready_max).map(|end| end.min(by_path));
+        let since_run = self.since_run(entry, arriving, class);
+        let end_since_run = since_run.map_or(u64::MAX, |(_, end)| end);
+        let next_max = add(arriving.ready_max).map(|end| end.min(by_path).min(end_since_run));
         // The smallest frame waits longest.
         let waiting = sending_max.and_then(|_| start(entry.frame_min));
-        let start_max = arriving.ready_max.zip(waiting).map(|(ready, wait)| ready.saturating_add(wait));
+        let start_since_run = since_run.map_or(u64::MAX, |(start, _)| start);
+        let start_max = arriving.ready_max.zip(waiting);
+        let start_max = start_max.map(|(ready, wait)| ready.saturating_add(wait).min(start_since_run));
         let hop_max = self.hop_max(entry, arriving.queue_max, sending_max, waiting);
         let before = self.reason_before(entry);
         let hop_reason = match (hop_max, arriving.reason) {
@@ -386,6 +390,16 @@ impl<'network> Analysis<'network> {
                 Method::None
             },
         }
+    }
+
+    /// From the application to the start of transmission and to the last bit at the next node, as far as that is known by the time since the run began.
+    fn since_run(&self, entry: &Entry, arriving: &Arriving, class: &ClassTerms) -> Option<(u64, u64)> {
+        let (plan, ready) = (self.plan.port(entry.port), arriving.ready_max?);
+        let start = |frame: Bytes| class.start_since_run(plan, frame, ready);
+        let (small, large) = (start(entry.frame_min)?, start(entry.frame_max)?);
+        let end = |start: u64, transmission: u64| start.saturating_add(transmission);
+        let (first, second) = entry.transmission_max;
+        Some((small.max(large), end(small, first).max(end(large, second))))
     }
 
     /// The greatest time from the last bit here to the last bit at the next node: of a cut-through frame from its

@@ -71,6 +71,8 @@ pub enum PlantedFault {
     LastFrameLargest,
     /// Windows that count behind a lower frame or the first cycle are taken to count at once.
     WindowsAtOnce,
+    /// Where frames are bounded since the run began, the first cycle is taken to begin with it.
+    FirstCycleForgotten,
     /// What goes above a class is taken to come while it waits, and not to have waited for its own window.
     WaitAboveForgotten,
     /// What of a preemptable frame is not cut counts as nothing when a gate opens.
@@ -174,12 +176,13 @@ impl PlantedFault {
     pub const OF_QUEUES: [Self; 1] = [Self::WaitingFramesForgotten];
 
     /// Those of gates.
-    pub const OF_GATES: [Self; 5] = [
+    pub const OF_GATES: [Self; 6] = [
         Self::GateGuardForgotten,
         Self::OpeningsUnblocked,
         Self::WaitAboveForgotten,
         Self::LastFrameLargest,
         Self::WindowsAtOnce,
+        Self::FirstCycleForgotten,
     ];
 
     /// Those of per-stream filtering and policing.

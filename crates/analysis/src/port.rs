@@ -24,7 +24,7 @@ use tautwire_units::{Bits, Bytes};
 
 pub(crate) use self::below::Above;
 use self::terms::candidates;
-pub(crate) use self::terms::{Candidates, ClassTerms, FifoService};
+pub(crate) use self::terms::{Candidates, ClassTerms, FifoService, StartsSinceRun};
 
 /// The arrivals of a class of a port.
 #[derive(Clone, Copy, Debug)]
@@ -107,9 +107,11 @@ pub(crate) fn assess(
         by_paths,
         windows,
         pushes,
+        longer: 0,
     };
     let out = assess.run(&mut terms, reasons);
     assess.run_again(&mut terms, above, reasons);
+    terms.since_run = assess.since_run(above, reasons);
     if let Some(windows) = windows {
         let mut below = above.clone();
         below.parts.push(assess.part(windows, &terms, out));
@@ -153,12 +155,15 @@ struct Assess<'a> {
     windows: Option<&'a ClassWindows>,
     /// What keeps its frames on the line behind their start, at a port with windows.
     pushes: Option<Above>,
+    /// What comes within so much more time counts.
+    longer: u64,
 }
 
 impl Assess<'_> {
     /// Fills the terms of the class and gives what it does to lower ones.
     fn run(&self, terms: &mut ClassTerms, reasons: &Reasons) -> Offered {
         let offered = offered(self.port, self.members, self.by_frames);
+        let offered = if self.longer > 0 { offered.widened(self.longer) } else { offered };
         #[cfg(feature = "planted-faults")]
         let sent = offered.clone();
         #[cfg(feature = "planted-faults")]
@@ -213,29 +218,52 @@ impl Assess<'_> {
             return;
         }
         let again = self.port.windows().map_or(&[][..], |windows| &windows.again[self.class]);
-        // What other queues of the class send meanwhile would count, too.
-        let is_one_queue = (self.order() == ClassOrder::Fifo || self.members.len() == 1) && !self.unscheduled;
-        for windows in again.iter().filter(|windows| windows.later == 0 || is_one_queue) {
-            let here = windows.above(self.class, &above.parts, self.port.rates(), self.port.precedence());
-            let served = self.port.served.as_deref().filter(|served| !served.taken.is_empty());
-            let higher = match served {
-                Some(served) => &here.offered.plus_curve(&served.taken_of(self.class).widened(windows.later)),
-                None => &here.offered,
-            };
-            let assess =
-                Assess { higher, higher_reason: here.reason, windows: Some(windows), pushes: None, ..*self };
-            let mut more = ClassTerms {
-                used: terms.used,
-                blocking_bits: windows.blocking_bits,
-                ..ClassTerms::default()
-            };
-            assess.run(&mut more, reasons);
+        for windows in again.iter().filter(|windows| windows.later == 0 || self.is_one_queue()) {
+            let mut more = self.by(windows, 0, above, reasons);
             if windows.later > 0 {
                 // What comes before these windows count waits, too.
                 more.bounds.backlog = None;
             }
             terms.and(more, self.frame_min());
         }
+    }
+
+    /// Whether it is one queue. Else what other queues of the class send before windows count would count, too.
+    fn is_one_queue(&self) -> bool {
+        (self.order() == ClassOrder::Fifo || self.members.len() == 1) && !self.unscheduled
+    }
+
+    /// Its terms by other windows, of what comes of it within so much more time.
+    fn by(&self, windows: &ClassWindows, longer: u64, above: &Above, reasons: &Reasons) -> ClassTerms {
+        let here = windows.above(self.class, &above.parts, self.port.rates(), self.port.precedence());
+        let served = self.port.served.as_deref().filter(|served| !served.taken.is_empty());
+        let higher = match served {
+            Some(served) => &here.offered.plus_curve(&served.taken_of(self.class).widened(windows.later)),
+            None => &here.offered,
+        };
+        let (higher_reason, windows) = (here.reason, Some(windows));
+        let assess = Assess { higher, higher_reason, windows, pushes: None, longer, ..*self };
+        let mut terms = ClassTerms {
+            used: self.members.iter().any(|member| member.lane != OWN_LANE),
+            blocking_bits: windows.map_or(0, |windows| windows.blocking_bits),
+            ..ClassTerms::default()
+        };
+        assess.run(&mut terms, reasons);
+        terms
+    }
+
+    /// When its frames start since the run began (`windows.rs`).
+    fn since_run(&self, above: &Above, reasons: &Reasons) -> Option<StartsSinceRun> {
+        let since = self.port.windows()?.since_run[self.class].as_ref()?;
+        if self.port.classes[self.class].0 != Selection::StrictPriority || !self.is_one_queue() {
+            return None;
+        }
+        let runs = since.windows.later;
+        let terms = self.by(&since.windows, runs, above, reasons);
+        let mut waits: Candidates = terms.lanes.into_iter().flat_map(|(_, bounds)| bounds).collect();
+        // What is later counts from the begin of the run.
+        waits.iter_mut().for_each(|bound| bound.slack -= runs);
+        Some(StartsSinceRun { runs, lower: since.lower, waits })
     }
 
     /// Why there is no bound, whatever comes.

@@ -19,6 +19,15 @@
 //! *a* after the first one starts at `s + n` with the least `n = K(a) + A(s + n) + T(n)`. As `n − a` is not above the greatest wait with `A` for that much
 //! longer, the wait `s + n − a` is not above that and `s`.
 //!
+//! *Windows since the run began* ([`SinceRun`]). The first cycle of a port begins once, at an instant of the run: a frame that has waited for that
+//! of one port does not wait as long for that of the next. Let no frame from before the cycles be on the line from `F` after the begin of the run
+//! on, `l` be the time of the largest lower frame, `X = F + l`, `D` the greatest time from the creation of a frame to its queue here, and `W` the greatest
+//! wait by the windows of the cycles alone, with `K` of its class and `A` of those above within a time that is longer by `X`. Then it starts at most
+//! `max(X, D + l) + W` after its creation. Proof. It is created at `c >= 0` and comes at `a <= c + D`; let frames of its class wait from `t0` on without
+//! a break. If `t0 >= F`, it starts within `l + W` of `a`, as above. Else a lower frame is over by `t0 + l < X`, and from `X` on usable time is spent on what came from `t0` on.
+//! With `x = a - t0`, which is not above `a`, the frame starts at `X + n` at the latest, with the least `n = K(x) + A(X + n) + T(n)`. If `x < X`, that is
+//! not above the wait of what comes at once, so it starts by `X + W`, and `c >= 0`. If `x = X + y`, then `n - y <= W`: it starts by `x + W`, and `c >= a - D >= x - D`.
+//!
 //! Credit (`credit_based.rs`) is computed in the time in which it is earned ([`CreditWindows`]). Services make these
 //! windows. Not here: how long they are.
 
@@ -135,6 +144,8 @@ pub(crate) struct Windows {
     pub(crate) classes: [ClassWindows; 8],
     /// The same by other means, of classes that are not credit-based: bounds with each of them hold.
     pub(crate) again: [Vec<ClassWindows>; 8],
+    /// Those of cycles alone, counted since the run began, where the first cycle is ahead.
+    pub(crate) since_run: [Option<SinceRun>; 8],
     /// The name of the taken time; the formula and its source.
     pub(crate) name: &'static str,
     pub(crate) formula: &'static str,
@@ -168,6 +179,14 @@ pub(crate) struct ClassWindows {
     pub(crate) credit: CreditWindows,
     /// What may keep a frame of it on the line that others cut; none if nothing cuts it.
     pub(crate) pushed: Option<Pushed>,
+}
+
+/// The windows of the cycles, by which frames are bounded since the run began: they count `windows.later` after it.
+#[derive(Clone, Debug)]
+pub(crate) struct SinceRun {
+    pub(crate) windows: ClassWindows,
+    /// For how long a lower frame may keep the class off in the cycles.
+    pub(crate) lower: u64,
 }
 
 /// What keeps a frame on the line that has begun: others cut it, and it may not go on in some of the time.

@@ -22,7 +22,7 @@ use tautwire_core::gates::{GateParameters, GuardPolicy};
 use tautwire_model::gates::{GateClock, PortGates};
 use tautwire_model::network::{NodeIndex, PortIndex, TimelineAction};
 use tautwire_model::{Network, frame_length};
-use tautwire_units::Bytes;
+use tautwire_units::{Bytes, Duration};
 
 use self::changes::Changes;
 use self::corrected::{Corrected, Corrections};
@@ -37,7 +37,7 @@ use crate::port_plan::{PortPlan, Selection};
 use crate::preemption::precedence;
 use crate::preemption::reasons::BEHIND_GATES;
 use crate::service::{ByInstants, Carried, Served, Service, ServiceKind, Words};
-use crate::windows::{ClassWindows, CreditWindows, Windows};
+use crate::windows::{ClassWindows, CreditWindows, SinceRun, Windows};
 
 /// Octets of MAC client data that a class of a port with gates takes.
 pub(crate) const MAX_SDU: LimitKind =
@@ -79,7 +79,9 @@ impl Service for ScheduledPorts {
     }
 
     fn notes(&self, analysis: &Analysis<'_>, stream: u32) -> Vec<String> {
-        instants::notes(analysis, stream)
+        let mut notes = instants::notes(analysis, stream);
+        notes.extend(since_run_notes(analysis, stream));
+        notes
     }
 
     fn overflows(&self, _plan: &Plan<'_>, _found: &mut Vec<Overflow>) {}
@@ -87,6 +89,24 @@ impl Service for ScheduledPorts {
     fn words(&self, _plan: &Plan<'_>, _entry: u32) -> Words {
         unreachable!("gates carry no frames: classes do")
     }
+}
+
+/// Where the time since the run began bounds a stream, and not the sum of its hops.
+fn since_run_notes(analysis: &Analysis<'_>, stream: u32) -> Vec<String> {
+    let note = |number: u32| {
+        let (entry, passage) = (&analysis.plan.entries[number as usize], &analysis.passages[number as usize]);
+        let by_hops = passage.ready_max?.checked_add(passage.sending_max?)?;
+        let end = passage.next_max.filter(|end| *end < by_hops)?;
+        let is_here = !analysis.is_given_by_path(number as usize) && analysis.plan.carried(number).is_none();
+        let network = analysis.plan.network;
+        let port = &network.ports[entry.port as usize];
+        let name = format!("{}.{}", network.nodes[port.node.index()].name, port.name);
+        is_here.then(|| {
+            let end = Duration::from_ps(end);
+            format!("at most {end} up to the node behind {name}: what has waited for a first cycle before does not wait for all of the next one")
+        })
+    };
+    analysis.plan.entries_of(stream).filter_map(note).collect()
 }
 
 /// The windows of the classes of a port.
@@ -124,6 +144,22 @@ fn windows(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates)
         let windows = is_sure.then(|| gated.windows_later(class, &never, &overload)).flatten()?;
         Some(windows.on_clock(deviation))
     };
+    let since_run = |class: usize| {
+        let (never, overload) = (NEVER.of_class(at, class), OVERLOAD.of_class(at, class));
+        let is_sure = is_known && !has_changes && !is_lost && !is_credit(class) && corrections.is_none();
+        let is_once =
+            gated.timing.first > 0 && !restarts(plan.network, plan.network.ports[number as usize].node);
+        let windows =
+            (is_sure && is_once).then(|| gated.windows_later(class, &never, &overload)).flatten()?;
+        let lower =
+            gated.below(class).map(|(_, frames)| gated.timing.time(frames.wire_max)).max().unwrap_or(0);
+        let later = windows.later.saturating_add(lower);
+        #[cfg(feature = "planted-faults")]
+        let later = if plan.fault == Some(crate::PlantedFault::FirstCycleForgotten) { 0 } else { later };
+        let windows = ClassWindows { later, ..windows }.on_clock(deviation);
+        Some(SinceRun { windows, lower: deviation.stretch(lower) })
+    };
+    let since_run = std::array::from_fn(since_run);
     let mut again: [Vec<ClassWindows>; 8] = std::array::from_fn(|class| later(class).into_iter().collect());
     let (from_begin, from_later) = corrections.unzip();
     if let Some(all) = from_later {
@@ -145,6 +181,7 @@ fn windows(plan: &Plan<'_>, (number, port): (u32, &PortPlan), gates: &PortGates)
     Windows {
         classes,
         again,
+        since_run,
         name: "closed gates, guard and what is under way when they open",
         formula: "time outside of its open intervals, with the guard of its largest frame before each close, less what the last frame of each takes \
                   of that, a lower frame at each opening, and what each correction of the clock takes + (lower frame + higher classes, and what of them waited for their own gates + frames of the class before it) / \

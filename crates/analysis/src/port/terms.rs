@@ -32,9 +32,20 @@ pub(crate) struct ClassTerms {
     pub(crate) shaper: Option<Shaper>,
     /// The output of windows on the link.
     pub(crate) sent: Option<Line>,
+    /// When its frames start since the run began, if that is known.
+    pub(crate) since_run: Option<StartsSinceRun>,
     /// Its service in the order of arrival, if it is asked for and the class has one.
     pub(crate) fifo: Option<FifoService>,
     pub(crate) bounds: ClassBounds,
+}
+
+/// When frames start since the run began (`windows.rs`), on the clock of the node: by its greatest waits behind the later of `runs`, and of when a frame comes
+/// and `lower` after it.
+#[derive(Clone, Debug)]
+pub(crate) struct StartsSinceRun {
+    pub(crate) runs: u64,
+    pub(crate) lower: u64,
+    pub(super) waits: Candidates,
 }
 
 /// The service of a class whose frames go in the order in which they come: by each of `lines`, a frame that starts *w* after the last
@@ -61,6 +72,7 @@ impl Default for ClassTerms {
             credit_max: None,
             shaper: None,
             sent: None,
+            since_run: None,
             fifo: None,
             bounds: ClassBounds::default(),
         }
@@ -160,6 +172,16 @@ impl ClassTerms {
     pub(crate) fn start_max(&self, port: &PortPlan, lane: u16, frame: Bytes) -> Option<u64> {
         let bits = self.bits(port, frame);
         self.candidates(lane)?.iter().filter_map(|bound| bound.start_max(bits)).min()
+    }
+
+    /// From the creation of a frame that is ready within `ready` to its start at the latest, as far as that is known by the time since the run began.
+    pub(crate) fn start_since_run(&self, port: &PortPlan, frame: Bytes, ready: u64) -> Option<u64> {
+        let since = self.since_run.as_ref()?;
+        let bits = self.bits(port, frame);
+        let wait = since.waits.iter().filter_map(|bound| bound.start_max(bits)).min()?;
+        let stretch = |time: u64| port.deviation.stretch(time);
+        let from = stretch(since.runs).max(ready.saturating_add(stretch(since.lower)));
+        Some(from.saturating_add(stretch(wait)))
     }
 
     /// Bits of a frame as its class is served: charged, or of the wire.

@@ -317,3 +317,37 @@ fn sub_virtual_links_bring_one_frame_a_bag_together() {
     assert_eq!(of(&(apart + &other)), 3 * frame + sent);
     assert_eq!(of(&(shared + &other)), frame + sent);
 }
+
+/// Gates of two bridges shut until their first cycles, 2 ms ahead, and are open in these. A frame that has waited for that of the first bridge finds the
+/// other's under way.
+#[test]
+fn a_first_cycle_is_waited_for_once() {
+    let gates = |base: &str| {
+        format!(
+            "{{type: bridge, gate-parameter-table: {{gate-enabled: true, admin-base-time: {base}, admin-gate-states: [], \
+             admin-control-list: [{{gate-states: 255, time-interval: 1 ms}}]}}}}"
+        )
+    };
+    let line = |first: &str, second: &str| {
+        network(&format!(
+            "nodes:\n  s: {}\n  t: {}\n  a: {{type: end-station}}\n  d: {{type: end-station}}\nlinks:\n  - {{between: [a, s]}}\n  \
+             - {{between: [s, t]}}\n  - {{between: [t, d]}}\nstreams:\n{}",
+            gates(first),
+            gates(second),
+            stream("one", "a", 0, "traffic: {type: periodic, interval: 10 ms}"),
+        ))
+    };
+    let network = line("2 ms", "2 ms");
+    let both = bounds(&network);
+    // It is at the first bridge within a transmission, and leaves it 2 ms later; the second starts it at once.
+    let expected = SENT_NS + 2_000_000 + 2 * SENT_NS;
+    assert_eq!(delay_ns(&both, 0), expected);
+    assert_eq!(hop_ns(&both, 0, 2), 2_000_000 + SENT_NS, "of another that comes when the run begins");
+    let text = explain(&network, &both, StreamIndex(0)).to_string();
+    assert!(text.contains("what has waited for a first cycle before"), "{text}");
+    // The second begins 3 ms later than the first: behind a frame that may have begun before it, and then one transmission.
+    let later = bounds(&line("2 ms", "5 ms"));
+    assert_eq!(delay_ns(&later, 0), 5_000_000 + 12_336 + SENT_NS);
+    let earlier = bounds(&line("5 ms", "2 ms"));
+    assert_eq!(delay_ns(&earlier, 0), SENT_NS + 5_000_000 + 2 * SENT_NS);
+}
