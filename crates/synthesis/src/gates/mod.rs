@@ -87,12 +87,11 @@ fn found(network: &Network, mut described: Gated, kept: &Kept) -> Result<GateSch
     Ok(GateSchedule { network: network.with_gates(gates, &offsets), ..found })
 }
 
+/// How a search ended, its schedule, and the gates of that.
+type WithGates = (Verdict, Schedule, Vec<(PortIndex, PortGates)>);
+
 /// A schedule and its gates, with the rooms that other traffic needs.
-fn with_rooms(
-    network: &Network,
-    described: &mut Gated,
-    kept: &Kept,
-) -> Result<(Verdict, Schedule, Vec<(PortIndex, PortGates)>), Vec<String>> {
+fn with_rooms(network: &Network, described: &mut Gated, kept: &Kept) -> Result<WithGates, Vec<String>> {
     for _ in 0..ROUNDS_MAX {
         let (verdict, schedule) = solve(&described.problem, kept);
         let lists = lists::lists(network, described, &schedule)?;
