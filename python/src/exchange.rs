@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tautwire_workbench::exchange::{self, EXPORTS, IMPORTS, Input};
+use tautwire_workbench::exchange::{self, Base, EXPORTS, IMPORTS, Input};
 
 use crate::network::CoreNetwork;
 
@@ -39,11 +39,18 @@ pub(crate) fn import_network(
     form: &str,
     files: Vec<(String, String)>,
     configuration: Option<&str>,
+    base: Option<&CoreNetwork>,
 ) -> PyResult<(String, Vec<String>)> {
     let import = exchange::import(form).ok_or_else(|| unknown(form, &IMPORTS.map(|import| import.name)))?;
     let inputs: Vec<Input> = files.into_iter().map(|(name, text)| Input { name, text }).collect();
     let read = py
-        .detach(|| import.read(&inputs, configuration))
+        .detach(|| match base {
+            None => import.read(&inputs, configuration),
+            Some(_) if configuration.is_some() => {
+                Err(vec!["a base and a configuration are not of one form: leave out one of them".to_owned()])
+            }
+            Some(base) => import.read_into(&inputs, &Base { text: &base.source.1, network: &base.network }),
+        })
         .map_err(|faults| PyValueError::new_err(faults.join("\n")))?;
     Ok((read.text, read.left_out))
 }

@@ -10,6 +10,7 @@ use tautwire_model::network::{
     AtsOrganisation, Delay, DeviceModel, Distribution, Grouping, SelectionAlgorithm, StagePosition,
 };
 use tautwire_model::{Loaded, Severity};
+use tautwire_report::ScheduleDocument;
 use tautwire_workbench::{
     GateOptions, PROFILES, Profile, ProfileCheck, Scheduled, ScheduledChange, ScheduledGates,
     with_dispatch_points,
@@ -167,6 +168,13 @@ impl CoreNetwork {
         let found = found.map_err(|faults| PyValueError::new_err(faults.join("; ")))?;
         let text = with_dispatch_points("schedule", &self.text, &found.network);
         Ok((found.to_json().to_string(), text))
+    }
+
+    /// The windows of a cycle, JSON: slots of TDMA, of time-triggered links, or of the elementary cycle of HaRTES; none if there are none.
+    fn timetable(&self) -> PyResult<Option<String>> {
+        let found = ScheduleDocument::new(&self.network);
+        let text = found.map(|found| serde_json::to_string(&found)).transpose();
+        text.map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
     /// The device models in use, as mappings. A delay of a stage has a constant part, one per octet, and a random one, of which

@@ -15,7 +15,7 @@ from tautwire.network import Network, load, load_text
 __all__ = ["ExportForm", "Exported", "ImportForm", "Imported", "export", "import_network"]
 
 ExportForm = Literal["tc", "yang", "yang-xml", "tsnkit", "saihu", "inet", "dot", "graphml"]
-ImportForm = Literal["lldp", "graphml", "tc", "tsnkit", "saihu", "inet", "yang"]
+ImportForm = Literal["lldp", "linuxptp", "graphml", "tc", "tsnkit", "saihu", "inet", "yang"]
 
 
 @dataclass(frozen=True)
@@ -105,27 +105,37 @@ def export(network: Network | str | os.PathLike[str], form: ExportForm, *, node:
 
 
 def import_network(
-    form: ImportForm, files: Sequence[str | os.PathLike[str]], *, configuration: str | None = None
+    form: ImportForm,
+    files: Sequence[str | os.PathLike[str]],
+    *,
+    configuration: str | None = None,
+    base: Network | str | os.PathLike[str] | None = None,
 ) -> Imported:
     """A description of what another tool knows of a network, as ``tautwire import`` writes it.
 
     Parameters
     ----------
     form
-        ``"lldp"``: what ``lldpctl -f json0`` prints, a file of each host with the host's name. ``"graphml"``: a
-        topology. ``"tc"``: what ``tc -j qdisc show`` prints, a file of each node, and the files of ``"lldp"`` of the
-        same names. ``"tsnkit"``: tables of tsnkit, a topology with tasks and a schedule. ``"saihu"``: a network of
-        Saihu, one file. ``"inet"``: NED files and an INI file of INET. ``"yang"``: instance data of bridges in JSON or
-        XML, a document of each.
+        ``"lldp"``: what ``lldpctl -f json0`` prints, a file of each host with the host's name.
+        ``"linuxptp"``: configurations of ptp4l, a file of each node, and the files of ``"lldp"`` of the same names.
+        ``"graphml"``: a topology. ``"tc"``: what ``tc -j qdisc show`` prints, a file of each node, and the files of
+        ``"lldp"`` of the same names. ``"tsnkit"``: tables of tsnkit, a topology with tasks and a schedule. ``"saihu"``:
+        a network of Saihu, one file. ``"inet"``: NED files and an INI file of INET. ``"yang"``: instance data of
+        bridges in JSON or XML, a document of each.
     files
         Paths of the files.
     configuration
         Which configuration of an INI file of INET, if it has several.
+    base
+        A network, or the path of a description, into which ``"yang"`` is read: its text changes only where the
+        documents say something else. What streams are needed for is read with a base alone.
 
     Raises
     ------
     ValueError
         There is no such form, or files have faults: all of them, a line each.
+    DescriptionError
+        The base has faults.
     FileError
         A file cannot be read.
 
@@ -135,9 +145,27 @@ def import_network(
     >>> tautwire.import_network("lldp", ["missing.json"])
     Traceback (most recent call last):
     tautwire.errors.FileError: missing.json: No such file or directory
+
+    What a bridge is configured as, in the description that it was made from:
+
+    >>> import tempfile
+    >>> network = tautwire.load_text('''name: pair
+    ... nodes:
+    ...   a: {type: end-station}
+    ...   s: {type: bridge}
+    ... links: [{between: [a, s], rate: 1 Gbit/s}]''')
+    >>> document = tautwire.export(network, "yang").text.replace('"default-priority": 0', '"default-priority": 3')
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     place = Path(folder) / "s.json"
+    ...     _ = place.write_text(document)
+    ...     found = tautwire.import_network("yang", [place], base=network)
+    >>> found.text.splitlines()[3], found.left_out
+    ('  s: {type: bridge, ports: {p1: {default-priority: 3}}}', [])
     """
     texts = [(Path(file).stem, _read(file)) for file in files]
-    return Imported(*_core.import_network(form, texts, configuration))
+    if base is not None and not isinstance(base, Network):
+        base = load(base)
+    return Imported(*_core.import_network(form, texts, configuration, None if base is None else base.core()))
 
 
 def _read(file: str | os.PathLike[str]) -> str:

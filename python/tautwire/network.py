@@ -204,6 +204,18 @@ class Network(Description):
         found: dict[str, Any] = numbered(json.loads(self._read.document()))
         return found
 
+    def timetable(self) -> dict[str, Any] | None:
+        """The windows of a cycle: slots of TDMA, of time-triggered links, or of the elementary cycle of HaRTES.
+
+        Returns
+        -------
+        dict or None
+            ``kind``, ``cycle_ps``, ``basic_cycle_ps``, and ``rows``: of each station or port the slots with ``label``,
+            ``kind``, ``offset_ps``, ``length_ps`` and ``period_ps``. None of a network without them.
+        """
+        found = self.core().timetable()
+        return None if found is None else json.loads(found)
+
     def text(self) -> str:
         """The description as YAML: of a network that was read its own text, with what has been changed."""
         if self._read is not None:

@@ -43,6 +43,8 @@ __all__ = ["boxes", "ecdf", "gantt", "hops", "load_sweep", "save", "topology"]
 
 #: Picoseconds of a microsecond.
 US = 1e6
+# The row with the windows of time-triggered links.
+PLANNED = "windows"
 
 Values = Distribution | Delays | ArrayLike
 # A stream at a listener: its name, its listener, and their parts of the summary.
@@ -285,14 +287,17 @@ def gantt(
 ) -> Axes:
     """Who sends when: a row for each port, its transmissions coloured by stream, and below it the gates of its classes.
 
-    Of a network with TDMA a row for each owner has its slots, as the cycles of the run had them.
+    Below a port that sends time-triggered links are their windows, in the colours of the links; below one with an
+    elementary cycle of HaRTES a row for each of its windows, where the run noted its cycles. Of a network with TDMA a
+    row for each owner has its slots, as the cycles of the run had them.
 
     Parameters
     ----------
     run
         A run that kept frames.
     network
-        Its description, which has gates and slots; they are drawn for true clocks, to the nanosecond.
+        Its description, which has gates, windows and slots. Gates, to the nanosecond, and windows of time-triggered
+        links are drawn for true clocks.
     ports
         Which ports, as ``"bridge.p1"``; by default all that sent a frame of the streams that were kept.
     start_us, end_us
@@ -323,21 +328,25 @@ def gantt(
     last = max((bar[0] + bar[1] for port in shown for bars in sent[port].values() for bar in bars), default=0.0)
     span = (start_us, last if end_us is None else end_us)
     gates = {} if network is None else _gates(network)
+    planned = _planned(run, network, span)
     rows: list[tuple[str, dict[str | None, list[tuple[float, float]]]]] = []
     for port in shown:
         rows.append((port, {name: _within(bars, span) for name, bars in sent[port].items()}))
         rows += [(f"class {number} open", {None: bars}) for number, bars in _windows(gates.get(port), span)]
+        rows += planned.get(port, [])
     rows += [(f"slots of {owner}", {None: _within(bars, span)}) for owner, bars in _slots(run, network).items()]
     axes = _axes(ax, (8.0, 1.0 + 0.32 * len(rows)))
     colours = {name: f"C{number % 10}" for number, name in enumerate(hop_ports)}
     labelled = set()
-    for place, (_, found) in enumerate(rows):
+    for place, (title, found) in enumerate(rows):
         for name, bars in found.items():
             if bars:
                 label = None if name is None or name in labelled else name
                 labelled.add(name)
-                colour = "#bbbbbb" if name is None else colours[name]
-                axes.broken_barh(bars, (place - 0.4, 0.8), facecolors=colour, label=label)
+                colour = colours.get(name, "#bbbbbb") if name is not None else "#bbbbbb"
+                # What may be sent is paler than what was.
+                alpha = 0.4 if title == PLANNED else None
+                axes.broken_barh(bars, (place - 0.4, 0.8), facecolors=colour, alpha=alpha, label=label)
     axes.set(yticks=range(len(rows)), yticklabels=[name for name, _ in rows], xlabel="time (us)", xlim=span)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     if labelled - {None}:
@@ -413,6 +422,9 @@ def _ends(result: Results, streams: Sequence[str] | None) -> list[End]:
 _TAPRIO = re.compile(r"dev (\S+) parent root .*taprio .*?base-time (-?\d+) cycle-time (\d+) (.*?)(?: clockid.*)?$")
 _ENTRY = re.compile(r"sched-entry \S+ ([0-9a-f]+) (\d+)")
 
+# A row of a Gantt chart: its name, and begin and length of its bars by what they are of.
+Bars = tuple[str, "dict[str | None, list[tuple[float, float]]]"]
+
 # Base time, cycle and entries (gates as an octet, interval), in microseconds.
 GateList = tuple[float, float, list[tuple[int, float]]]
 
@@ -458,6 +470,47 @@ def _windows(gates: GateList | None, span: tuple[float, float]) -> list[tuple[in
             turn += 1
         found.append((number, _within(bars, span)))
     return found
+
+
+def _planned(run: Observation, network: Network | None, span: tuple[float, float]) -> dict[str, list[Bars]]:
+    """The windows of ports: of time-triggered links in network time, of elementary cycles as the run had them."""
+    table = None if network is None else network.timetable()
+    if table is None or table["kind"] == "tdma":
+        return {}
+    found: dict[str, list[Bars]] = {}
+    starts = _elementary(run) if table["kind"] == "harts" else {}
+    for row in table["rows"]:
+        if table["kind"] == "harts" and row["name"] not in starts:
+            continue
+        own: dict[str | None, list[tuple[float, float]]] = {}
+        for slot in row["slots"]:
+            offset, length, period = (slot[f"{name}_ps"] / US for name in ("offset", "length", "period"))
+            if table["kind"] == "harts":
+                begins = [start + offset for start in starts[row["name"]]]
+            else:
+                turns = range(max(0, int((span[0] - offset) // period)), max(0, int((span[1] - offset) // period) + 1))
+                begins = [offset + turn * period for turn in turns]
+            own.setdefault(slot["label"], []).extend(_within([(begin, length) for begin in begins], span))
+        if table["kind"] == "harts":
+            found[row["name"]] = [(f"{label} window", {None: bars}) for label, bars in own.items()]
+        else:
+            found[row["name"]] = [(PLANNED, own)]
+    return found
+
+
+def _elementary(run: Observation) -> dict[str, list[float]]:
+    """When the elementary cycles began of which the run noted frames that were kept, by ports, in microseconds."""
+    kept = {}
+    names = ("stream", "number", "hop", "start_ps")
+    hops = {one["name"]: [hop["port"] for hop in one["hops"]] for one in run.summary["streams"]}
+    for stream, number, hop, start in zip(*(run.frames.column(name) for name in names), strict=True):
+        kept[stream, number, hops[stream][hop]] = start
+    found: dict[str, set[float]] = {}
+    for one in run.summary.get("harts", {}).get("frames", ()):
+        start = kept.get((one["stream"], one["number"], one["port"]))
+        if start is not None:
+            found.setdefault(one["port"], set()).add((start - one["begin_ps"]) / US)
+    return {port: sorted(starts) for port, starts in found.items()}
 
 
 def _slots(run: Observation, network: Network | None) -> dict[str, list[tuple[float, float]]]:

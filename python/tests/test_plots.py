@@ -196,6 +196,47 @@ def test_frames_of_tdma_are_sent_in_the_slots_that_are_drawn() -> None:
     assert len(found["slots of master"]) == 2 * len(found["slots of slave-c"])
 
 
+def test_time_triggered_frames_are_sent_in_the_windows_that_are_drawn() -> None:
+    network = tautwire.load(SCENARIOS / "time-triggered.yaml")
+    links = {one["name"] for one in network.document()["streams"] if "time-triggered" in one}
+    run = tautwire.simulate(network, frames=sorted(links), duration="20 ms")
+    axes = plots.gantt(run, network, ports=["switch-a.p4"], start_us=4_000, end_us=8_000)
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["switch-a.p4", "windows"]
+    found = bars(axes)
+    sent, planned = found["switch-a.p4"], found["switch-a.p4 windows"]
+    # Nodes' times are within the precision of 1 us of each other.
+    for at, length in sent:
+        assert any(begin - 1 <= at and at + length <= begin + span + 1 for begin, span in planned), (at, length)
+    table = network.timetable()
+    assert table is not None and table["kind"] == "time-triggered"
+    [row] = [row for row in table["rows"] if row["name"] == "switch-a.p4"]
+    assert len(planned) == sum(4_000_000_000 // slot["period_ps"] for slot in row["slots"])
+    assert len(sent) > 4
+    colours = {one.get_label(): tuple(one.get_facecolor()[0][:3]) for one in axes.collections}
+    assert {label for label in colours if not label.startswith("_")} <= links
+
+
+def test_frames_of_harts_are_sent_in_the_windows_of_their_elementary_cycles() -> None:
+    network = tautwire.load(SCENARIOS / "harts-synchronous.yaml")
+    run = tautwire.simulate(network, frames=True)
+    noted = [one for one in run.summary["harts"]["frames"] if one["window"] in ("synchronous", "asynchronous")]
+    port = noted[0]["port"]
+    axes = plots.gantt(run, network, ports=[port])
+    found = bars(axes)
+    known = {(one["stream"], one["number"]): one for one in noted if one["port"] == port}
+    hops = {one["name"]: [hop["port"] for hop in one["hops"]] for one in run.summary["streams"]}
+    columns = (run.frames.column(name) for name in ("stream", "number", "hop", "start_ps", "end_ps"))
+    seen = 0
+    for stream, number, hop, start, end in zip(*columns, strict=True):
+        one = known.get((stream, number))
+        if one is not None and hops[stream][hop] == port:
+            windows = found[f"{port} {one['window']} window"]
+            assert any(at - 0.002 <= start / 1e6 and end / 1e6 <= at + span + 0.002 for at, span in windows), one
+            seen += 1
+    assert seen == len(known) > 0
+    assert network.timetable() is not None and tautwire.load(SCENARIOS / "avb.yaml").timetable() is None
+
+
 def test_a_topology_has_a_half_of_a_cable_for_each_port_with_its_share(verified: tautwire.Verification) -> None:
     for observed in (True, False):
         axes = plots.topology(verified, observed=observed)

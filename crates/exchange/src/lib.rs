@@ -7,6 +7,7 @@
 mod dot;
 mod graphml;
 mod inet;
+mod linuxptp;
 mod lldp;
 mod saihu;
 mod tc;
@@ -138,6 +139,19 @@ pub struct Import {
     has_configurations: bool,
     /// Reads files; its error is the fault behind which nothing can be read, and all others are in what it converted.
     of: fn(&Files<'_>, &mut Converted) -> Result<(), String>,
+    /// Puts what files say into a description that is there; none if the form cannot.
+    onto: Option<Onto>,
+}
+
+type Onto = fn(&Files<'_>, &Base<'_>, &mut Converted) -> Result<(), String>;
+
+/// A description into which files are read.
+#[derive(Clone, Copy, Debug)]
+pub struct Base<'b> {
+    /// Its text.
+    pub text: &'b str,
+    /// Its network.
+    pub network: &'b Network,
 }
 
 /// Files, and the configuration of them that is read.
@@ -163,6 +177,26 @@ impl Import {
         converted.keep(read);
         if converted.faults.is_empty() { Ok(converted) } else { Err(converted.faults) }
     }
+
+    /// Reads files into a description, whose text changes only where they say something else.
+    ///
+    /// # Errors
+    /// All that is wrong with the files, and what they say that the text cannot take.
+    pub fn read_into(&self, inputs: &[Input], base: &Base<'_>) -> Result<Converted, Vec<String>> {
+        let Some(onto) = self.onto else {
+            let forms: Vec<&str> =
+                IMPORTS.iter().filter(|one| one.onto.is_some()).map(|one| one.name).collect();
+            return Err(vec![format!(
+                "files of {} take no base: those of {} do",
+                self.name,
+                forms.join(", ")
+            )]);
+        };
+        let mut converted = Converted::default();
+        let read = onto(&Files { inputs, configuration: None }, base, &mut converted);
+        converted.keep(read);
+        if converted.faults.is_empty() { Ok(converted) } else { Err(converted.faults) }
+    }
 }
 
 /// A file in a form.
@@ -175,8 +209,9 @@ pub struct Input {
 }
 
 /// All forms that can be read.
-pub static IMPORTS: [&Import; 7] = [
+pub static IMPORTS: [&Import; 8] = [
     &lldp::IMPORT,
+    &linuxptp::IMPORT,
     &graphml::IMPORT,
     &tc::IMPORT,
     &tsnkit::IMPORT,

@@ -29,6 +29,8 @@ pub(crate) struct Element {
     pub(crate) children: Vec<Self>,
     /// The texts in it, one after the other, without those in its children.
     pub(crate) text: String,
+    /// The line in which it begins.
+    pub(crate) line: usize,
 }
 
 /// How deep elements may be in each other.
@@ -50,10 +52,13 @@ impl Element {
         let mut open: Vec<Self> = Vec::new();
         let mut root = None;
         let mut rest = text;
+        // The line up to an octet.
+        let (mut line, mut counted) = (1, 0);
         while let Some(at) = rest.find('<') {
-            let line =
-                || format!("XML, line {}", 1 + text[..text.len() - rest.len() + at].matches('\n').count());
-            let wrong = |what: &str| format!("{}: {what}", line());
+            let here = text.len() - rest.len() + at;
+            line += text[counted..here].matches('\n').count();
+            counted = here;
+            let wrong = |what: &str| format!("XML, line {line}: {what}");
             let tag = &rest[at + 1..];
             if let Some(own) = open.last_mut() {
                 own.text.push_str(&unescaped(&rest[..at]));
@@ -94,7 +99,8 @@ impl Element {
                 }
             } else {
                 let (inner, is_empty) = inner.strip_suffix('/').map_or((inner, false), |inner| (inner, true));
-                let element = Self::tag(inner).ok_or_else(|| wrong("a tag is `<name key=\"value\">`"))?;
+                let mut element = Self::tag(inner).ok_or_else(|| wrong("a tag is `<name key=\"value\">`"))?;
+                element.line = line;
                 if !is_empty {
                     if open.len() == DEPTH {
                         return Err(wrong("too many elements in each other"));

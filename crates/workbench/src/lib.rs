@@ -64,7 +64,7 @@ pub use tautwire_model::settings::with_value;
 /// Networks in the forms of other tools.
 pub mod exchange {
     pub use tautwire_exchange::{
-        Converted, EXPORTS, Export, IMPORTS, Import, Input, Scope, Text, export, import,
+        Base, Converted, EXPORTS, Export, IMPORTS, Import, Input, Scope, Text, export, import,
     };
 }
 /// Captures of a real network.

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use tautwire_workbench::exchange::{self, IMPORTS, Input};
+use tautwire_workbench::exchange::{self, Base, IMPORTS, Input};
 
-use super::{is_stdin, message, remark, text};
+use super::{is_stdin, message, remark, scenario, text};
 use crate::exit::Exit;
 use crate::output;
 
@@ -43,6 +43,9 @@ pub(crate) struct Import {
     /// Configuration to read, of a file with several (inet)
     #[arg(long, value_name = "NAME")]
     pub(super) configuration: Option<String>,
+    /// Description into which files are read, and whose text changes only where they say something else (yang)
+    #[arg(long, value_name = "FILE", conflicts_with = "configuration")]
+    pub(super) base: Option<PathBuf>,
     /// Description to write [default: stdout]
     #[arg(long, value_name = "FILE")]
     pub(super) to: Option<PathBuf>,
@@ -51,7 +54,15 @@ pub(crate) struct Import {
 pub(super) fn run(arguments: &Import) -> Result<Exit, Exit> {
     let import = exchange::import(&arguments.form).expect("clap takes the forms alone");
     let inputs: Result<Vec<Input>, Exit> = arguments.paths.iter().map(|path| input(path)).collect();
-    let read = import.read(&inputs?, arguments.configuration.as_deref()).map_err(|faults| {
+    let inputs = inputs?;
+    let read = match &arguments.base {
+        None => import.read(&inputs, arguments.configuration.as_deref()),
+        Some(file) => {
+            let base = scenario(file)?;
+            import.read_into(&inputs, &Base { text: &text(file)?, network: &base.network })
+        }
+    };
+    let read = read.map_err(|faults| {
         faults.iter().for_each(|fault| message(fault));
         Exit::WrongInput
     })?;

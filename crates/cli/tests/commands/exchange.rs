@@ -104,3 +104,33 @@ fn a_schedule_goes_to_tsnkit_and_back() {
     assert_eq!(ended.status.code(), Some(0));
     assert!(String::from_utf8(ended.stdout).unwrap().contains("time-aware: {}"));
 }
+
+#[test]
+fn documents_of_bridges_are_read_into_their_description() {
+    let folder = folder("base");
+    let scenario = root().join("scenarios/asynchronous.yaml");
+    let text = fs::read_to_string(&scenario).unwrap();
+    fs::write(folder.join("net.yaml"), &text).unwrap();
+    let ended = tautwire(&folder, &["export", "yang", "net.yaml", "--to", "yang"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let import = |more: &[&str]| {
+        let files = ["yang/first.json", "yang/second.json", "yang/third.json", "--base", "net.yaml"];
+        tautwire(&folder, &[&["import", "yang"], &files[..], more].concat())
+    };
+    let ended = import(&[]);
+    assert_eq!((ended.code, &*ended.stdout, &*ended.stderr), (0, &*text, ""));
+    // Management lets frames of the third bridge wait for a shorter time.
+    let document = fs::read_to_string(folder.join("yang/third.json")).unwrap();
+    fs::write(folder.join("yang/third.json"), document.replace(": 20000000", ": 15000000")).unwrap();
+    let ended = import(&["--to", "configured.yaml"]);
+    assert_eq!((ended.code, &*ended.stderr), (0, ""));
+    let ended = tautwire(&folder, &["diff", "net.yaml", "configured.yaml"]);
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    assert!(ended.stdout.contains("max-residence-time") && ended.stdout.contains("15"), "{}", ended.stdout);
+    fs::write(folder.join("net.yaml"), text.replace("type: bridge", "type: brigde")).unwrap();
+    let ended = import(&[]);
+    assert_eq!((ended.code, &*ended.stdout), (2, ""));
+    assert!(ended.stderr.contains("bridge"), "{}", ended.stderr);
+    let ended = tautwire(&folder, &["import", "tc", "yang/first.json", "--base", scenario.to_str().unwrap()]);
+    assert_eq!((ended.code, &*ended.stderr), (2, "tautwire: files of tc take no base: those of yang do\n"));
+}

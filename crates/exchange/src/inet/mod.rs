@@ -25,6 +25,7 @@ pub(crate) static IMPORT: Import = Import {
     example: "tautwire import inet Network.ned omnetpp.ini --configuration Shaped --to network.yaml",
     has_configurations: true,
     of: read,
+    onto: None,
 };
 
 /// Octets of the headers of IP and UDP.

@@ -5,6 +5,7 @@
 //! the latency the greatest delay behind the port; delays over several servers are the same sums. Flows are token buckets: `greedy` traffic.
 
 mod describe;
+mod places;
 mod ports;
 mod quantity;
 mod topology;
@@ -24,6 +25,7 @@ pub(crate) static IMPORT: Import = Import {
     example: "tautwire import saihu network.json --to network.yaml",
     has_configurations: false,
     of: read,
+    onto: None,
 };
 
 /// Octets of the line around a frame, and what the shortest frame takes of it.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::places;
 use super::quantity::Kind;
 use super::{Cable, FAST, Flow, Found};
 use crate::{Converted, valid};
@@ -96,7 +97,7 @@ pub(super) fn read(text: &str, converted: &mut Converted) -> Result<Found, Strin
     if network.get("multiplexing").is_some_and(|found| found != "FIFO") {
         converted.lacks("multiplexing: servers serve in any order; ports serve a class in order of arrival");
     }
-    let servers: Vec<Server> = entries(&file, "servers", converted, |value, name, converted| {
+    let servers: Vec<Server> = entries(text, &file, "servers", converted, |value, name, converted| {
         server(value, name, network, converted)
     })?;
     let distinct: BTreeSet<&String> = servers.iter().map(|server| &server.name).collect();
@@ -105,7 +106,7 @@ pub(super) fn read(text: &str, converted: &mut Converted) -> Result<Found, Strin
     }
     let is_whole = converted.faults.is_empty();
     let mut paths: Vec<Vec<Vec<usize>>> = Vec::new();
-    let mut flows: Vec<Flow> = entries(&file, "flows", converted, |value, name, converted| {
+    let mut flows: Vec<Flow> = entries(text, &file, "flows", converted, |value, name, converted| {
         lacks(value, &OF_FLOW, &format!("flow {name}"), converted);
         // A server that is not there may be one with a fault.
         if is_whole {
@@ -118,25 +119,32 @@ pub(super) fn read(text: &str, converted: &mut Converted) -> Result<Found, Strin
     }
     let nodes = nodes(&servers, &paths)?;
     let mut found = Found { bridges: distinct_names(&nodes), ..Found::default() };
-    lines(&servers, &paths, &nodes, &mut flows, &mut found)?;
+    lines(&servers, &paths, &nodes, &mut flows, &mut found).map_err(|(flow, why)| {
+        let line =
+            places::lines(text, "flows").get(flow).map_or(String::new(), |line| format!("line {line}: "));
+        format!("{line}{why}")
+    })?;
     found.flows = flows;
     Ok(found)
 }
 
-/// The entries of a list, each with its name.
+/// The entries of a list, each with its name; a fault has the line of its entry.
 fn entries<T>(
+    text: &str,
     file: &Value,
     key: &str,
     converted: &mut Converted,
     mut read: impl FnMut(&Value, &str, &mut Converted) -> Result<T, String>,
 ) -> Result<Vec<T>, String> {
     let list = file.get(key).and_then(Value::as_array).ok_or_else(|| format!("it has no list `{key}`"))?;
+    let lines = places::lines(text, key);
     let mut of = |(number, value): (usize, &Value), converted: &mut Converted| {
+        let line = lines.get(number).map_or(String::new(), |line| format!("line {line}: "));
         let name = value
             .get("name")
             .and_then(Value::as_str)
-            .ok_or_else(|| format!("{key}: entry {number} has no name"))?;
-        read(value, name, converted).map_err(|why| format!("{key}: {name}: {why}"))
+            .ok_or_else(|| format!("{line}{key}: entry {number} has no name"))?;
+        read(value, name, converted).map_err(|why| format!("{line}{key}: {name}: {why}"))
     };
     let mut all = Vec::new();
     for entry in list.iter().enumerate() {
@@ -274,7 +282,7 @@ fn lines(
     nodes: &[String],
     flows: &mut [Flow],
     found: &mut Found,
-) -> Result<(), String> {
+) -> Result<(), (usize, String)> {
     let mut follows: BTreeMap<usize, usize> = BTreeMap::new();
     for pair in paths.iter().flatten().flat_map(|way| way.windows(2)) {
         follows.insert(pair[0], pair[1]);
@@ -291,7 +299,7 @@ fn lines(
         found.cables.push(Cable { ends: [near, end], rate: server.rate, latencies: [server.latency, 0] });
         behind.push(far);
     }
-    for (flow, ways) in flows.iter_mut().zip(paths) {
+    for (place, (flow, ways)) in flows.iter_mut().zip(paths).enumerate() {
         let name = valid(&flow.name);
         let talker = station(format!("talker-{name}"), found);
         let entry = nodes[ways[0][0]].clone();
@@ -308,7 +316,7 @@ fn lines(
             for server in way {
                 match before.get(server) {
                     Some(known) if *known == last => {}
-                    Some(_) => return Err(format!("flows: {}: its ways are no tree", flow.name)),
+                    Some(_) => return Err((place, format!("flows: {}: its ways are no tree", flow.name))),
                     None => {
                         flow.route.push((nodes[*server].clone(), valid(&servers[*server].name)));
                         before.insert(*server, last);
@@ -329,7 +337,7 @@ fn lines(
                 flow.route.push((behind[end].clone(), port));
                 flow.listeners.push(listener);
             } else if flow.listeners.contains(&behind[end]) {
-                return Err(format!("flows: {}: two of its ways end at one server", flow.name));
+                return Err((place, format!("flows: {}: two of its ways end at one server", flow.name)));
             } else {
                 flow.listeners.push(behind[end].clone());
             }

@@ -30,6 +30,11 @@ const OF_FLOW: [&str; 8] = [
     "priority",
 ];
 
+/// What is wrong with an element, with its line.
+fn at(element: &Element, why: &str) -> String {
+    format!("line {}: {why}", element.line)
+}
+
 pub(super) fn read(text: &str, converted: &mut Converted) -> Result<Found, String> {
     let root = Element::read(text)?;
     if root.name != "elements" {
@@ -52,12 +57,12 @@ pub(super) fn read(text: &str, converted: &mut Converted) -> Result<Found, Strin
                 continue;
             }
         };
-        let Some(name) = converted.keep(name(node)) else { continue };
+        let Some(name) = converted.keep(name(node).map_err(|why| at(node, &why))) else { continue };
         lacks(node, &OF_NODE, &name, converted);
         kind.push(name);
     }
     for link in root.children.iter().filter(|child| child.name == "link") {
-        let cable = cable(link, &root, network, converted);
+        let cable = cable(link, &root, network, converted).map_err(|why| at(link, &why));
         let Some(cable) = converted.keep(cable) else { continue };
         let back = |known: &&mut Cable| known.ends[0] == cable.ends[1] && known.ends[1] == cable.ends[0];
         match found.cables.iter_mut().find(back) {
@@ -76,13 +81,13 @@ pub(super) fn read(text: &str, converted: &mut Converted) -> Result<Found, Strin
     }
     let is_whole = converted.faults.is_empty();
     for flow in root.children.iter().filter(|child| child.name == "flow") {
-        let Some(name) = converted.keep(name(flow)) else { continue };
+        let Some(name) = converted.keep(name(flow).map_err(|why| at(flow, &why))) else { continue };
         lacks(flow, &OF_FLOW, &format!("flow {name}"), converted);
         if flow.get("priority").is_some() {
             converted.lacks(format!("flow {name}: its priority"));
         }
-        let read =
-            flow_of(flow, &name, network, &found, is_whole).map_err(|why| format!("flow {name}: {why}"));
+        let read = flow_of(flow, &name, network, &found, is_whole)
+            .map_err(|why| at(flow, &format!("flow {name}: {why}")));
         found.flows.extend(converted.keep(read));
     }
     Ok(found)

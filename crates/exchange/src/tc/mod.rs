@@ -28,6 +28,7 @@ pub(crate) static IMPORT: Import = Import {
     example: "ssh bridge tc -j qdisc show > tc/bridge.json\nssh bridge lldpctl -f json0 > lldp/bridge.json\ntautwire import tc tc/*.json lldp/*.json --to lab.yaml",
     has_configurations: false,
     of: read::read,
+    onto: None,
 };
 
 /// Keys whose mechanisms are what `tc` is for no part of, and who is.

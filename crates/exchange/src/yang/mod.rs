@@ -2,7 +2,7 @@
 //! same tree.
 //!
 //! `ports.rs`: interfaces with priorities, classes, selection and preemption; `gates.rs`: lists of gates; `component.rs`: the bridge with VLANs and
-//! forwarding; `read.rs` reads these; `streams.rs`: stream identification, filters, gates and meters; `ats.rs`: schedulers;
+//! forwarding; `read` reads these, and `update` puts them into a description that has the streams; `streams.rs`: stream identification, filters, gates and meters; `ats.rs`: schedulers;
 //! `frer.rs`: frame replication and elimination; `names.rs`: words and numbers of the modules. A
 //! document has the data of a module only if the bridge uses it: some modules, once loaded, demand data of every port. What has no leaf is a line of its own.
 
@@ -14,6 +14,7 @@ mod names;
 mod ports;
 mod read;
 mod streams;
+mod update;
 mod xml;
 
 use serde_json::{Map, Value, json};

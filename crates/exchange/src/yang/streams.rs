@@ -1,4 +1,4 @@
-//! Stream identification (ieee802-dot1cb-stream-identification), and stream filters, gates and meters (ieee802-dot1q-psfp).
+//! Stream identification (ieee802-dot1cb-stream-identification, -mask-and-match), and stream filters, gates and meters (ieee802-dot1q-psfp).
 //!
 //! The handle of a stream is its number in the network, from one. A filter of several streams is one for each, in the same order.
 
@@ -8,12 +8,15 @@ use serde_json::{Map, Value, json};
 use tautwire_core::identification::{StreamIdentification, Tagged};
 use tautwire_model::network::{IdentificationFunction, Identified, Layer, PortIndex, StreamIndex, Traffic};
 use tautwire_model::psfp::{BridgeFilters, ColourMode, FlowMeter, StreamFilter, StreamGate};
-use tautwire_wire::{Ipv4Address, VlanId};
+use tautwire_wire::{Ipv4Address, MacAddress, VlanId};
 
 use super::gates::{Supported, cycle};
 use super::names::{self, Fraction, ns_ceil, ptp_time};
 use super::{Bridge, interface};
 use crate::{Converted, times};
+
+/// Lengths of masks that the module takes, octets.
+const MASK_LENGTHS: std::ops::RangeInclusive<usize> = 2..=1_984;
 
 /// Streams that the data of a bridge name.
 #[derive(Default)]
@@ -119,7 +122,7 @@ pub(super) fn arrivals(
         match stated.map(parameters) {
             Some(Some(frames)) => found.push((frames, port.0)),
             Some(None) => written.lacks(format!(
-                "bridge {}: mask-and-match identification of {}, for which the module has no container",
+                "bridge {}: mask-and-match identification of {}: the module takes masks of 2 to 1984 octets",
                 bridge.node.name, stream.name
             )),
             // Its frames are those of another, or of none.
@@ -137,7 +140,7 @@ pub(super) fn arrivals(
     found
 }
 
-/// A function as it is written; none if the module has no container for it.
+/// A function as it is written; none if its module does not take it.
 fn parameters(function: &StreamIdentification) -> Option<Frames> {
     let tags = |tagged: &Tagged| match tagged {
         Tagged::Tagged => "tagged",
@@ -182,7 +185,30 @@ fn parameters(function: &StreamIdentification) -> Option<Frames> {
             add("destination-port", protocol.map(|_| destination_port.unwrap_or(0).into()));
             Some(("ip-stream-identification", leaves.into()))
         }
-        StreamIdentification::MaskAndMatch { .. } => None,
+        StreamIdentification::MaskAndMatch { destination, source, data } => {
+            let pair = |(mask, value): &([u8; 6], [u8; 6])| {
+                (names::address(MacAddress(*mask)), names::address(MacAddress(*value)))
+            };
+            let (destination, source) = (pair(destination), pair(source));
+            let mut leaves = json!({
+                "destination-mac-mask": destination.0,
+                "destination-mac-match": destination.1,
+                "source-mac-mask": source.0,
+                "source-mac-match": source.1,
+            });
+            if !data.is_empty() {
+                if !MASK_LENGTHS.contains(&data.len()) {
+                    return None;
+                }
+                let octets = |octets: &mut dyn Iterator<Item = u8>| {
+                    octets.map(|octet| format!("{octet:02X}")).collect::<Vec<_>>().join("-")
+                };
+                leaves["msdu-mask-length"] = data.len().into();
+                leaves["msdu-mask"] = octets(&mut data.iter().map(|octet| octet.0)).into();
+                leaves["msdu-match"] = octets(&mut data.iter().map(|octet| octet.1)).into();
+            }
+            Some(("ieee802-dot1cb-mask-and-match:mask-and-match-stream-identification", leaves))
+        }
     }
 }
 

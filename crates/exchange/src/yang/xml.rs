@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::xml::escaped;
 
 /// Modules and their namespaces.
-const MODULES: [(&str, &str); 14] = [
+const MODULES: [(&str, &str); 15] = [
     ("ietf-interfaces", "urn:ietf:params:xml:ns:yang:ietf-interfaces"),
     ("iana-if-type", "urn:ietf:params:xml:ns:yang:iana-if-type"),
     ("ieee802-dot1q-types", "urn:ieee:std:802.1Q:yang:ieee802-dot1q-types"),
@@ -24,6 +24,7 @@ const MODULES: [(&str, &str); 14] = [
         "ieee802-dot1cb-stream-identification-types",
         "urn:ieee:std:802.1Q:yang:ieee802-dot1cb-stream-identification-types",
     ),
+    ("ieee802-dot1cb-mask-and-match", "urn:ieee:std:802.1CB:yang:ieee802-dot1cb-mask-and-match"),
     ("ieee802-dot1cb-frer", "urn:ieee:std:802.1Q:yang:ieee802-dot1cb-frer"),
 ];
 

@@ -29,6 +29,26 @@ pub(crate) fn networks(count: u64) -> Vec<(String, Network)> {
     found
 }
 
+/// Descriptions with their networks, by the same choice, of those that need no other file.
+pub(crate) fn descriptions(count: u64) -> Vec<(String, String, Network)> {
+    let mut texts: Vec<(String, String)> = Vec::new();
+    for entry in std::fs::read_dir("../../scenarios").unwrap() {
+        let file = entry.unwrap().path();
+        if file.extension().is_some_and(|ending| ending == "yaml") {
+            texts.push((file.display().to_string(), std::fs::read_to_string(&file).unwrap()));
+        }
+    }
+    texts.sort();
+    for seed in seeds(count) {
+        texts.extend(KINDS.iter().map(|(kind, draw)| (format!("{kind} {seed}"), draw(seed))));
+    }
+    let loaded = texts.into_iter().filter_map(|(name, text)| {
+        let network = tautwire_workbench::load_text("net.yaml", &text).network?;
+        Some((name, text, network))
+    });
+    loaded.collect()
+}
+
 /// A network in a form.
 pub(crate) fn written(form: &str, network: &Network) -> Converted {
     let mut texts = tautwire_exchange::export(form).unwrap().write(network, None).unwrap();

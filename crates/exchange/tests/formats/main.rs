@@ -4,6 +4,7 @@
 
 mod common;
 mod inet;
+mod linuxptp;
 mod lldp;
 mod saihu;
 mod tc;
@@ -12,3 +13,4 @@ mod tc_accepts;
 mod topologies;
 mod tsnkit;
 mod yang;
+mod yang_base;

@@ -222,27 +222,31 @@ fn nodes_and_links_are_read() {
 fn what_is_no_network_is_refused() {
     let ports = |from: &str, to: &str| read(&PORTS.replacen(from, to, 1)).unwrap_err();
     for (from, to, expected) in [
-        ("\"s2-p\"]", "\"s9\"]", "net: flows: a: there is no server s9"),
-        ("\"s1-p\", \"s2-p\"]", "]", "net: flows: a: it has no `path`"),
-        ("[100]", "[\"100Mb\"]", "net: servers: s1-p: `100Mb` is no rate, such as 100Mbps"),
+        ("\"s2-p\"]", "\"s9\"]", "net: line 5: flows: a: there is no server s9"),
+        ("\"s1-p\", \"s2-p\"]", "]", "net: line 5: flows: a: it has no `path`"),
+        ("[100]", "[\"100Mb\"]", "net: line 9: servers: s1-p: `100Mb` is no rate, such as 100Mbps"),
         ("[100]", "[1]", "net: \"s1:s1-p\": a rate of 1 Mbit/s: lines have 10 Mbit/s to 100 Gbit/s"),
         ("[2]", "[0]", "net: flow a: its rate is 0"),
-        ("[2]", "[2, 3]", "net: flows: a: its curve has 2 `rates` and 1 `bursts`"),
-        ("[100]", "[]", "net: servers: s1-p: its curve has 0 `rates` and 1 `latencies`"),
+        ("[2]", "[2, 3]", "net: line 5: flows: a: its curve has 2 `rates` and 1 `bursts`"),
+        ("[100]", "[]", "net: line 9: servers: s1-p: its curve has 0 `rates` and 1 `latencies`"),
         ("\"b\"", "\"a\"", "net: two flows have the name `a`"),
-        ("\"s1-p\", \"s2-p\"]", "\"s1-p\", \"s2-p\", \"s1-p\"]", "net: flows: a: its ways are no tree"),
+        (
+            "\"s1-p\", \"s2-p\"]",
+            "\"s1-p\", \"s2-p\", \"s1-p\"]",
+            "net: line 5: flows: a: its ways are no tree",
+        ),
     ] {
         assert_eq!(ports(from, to), expected);
     }
     let topology = |from: &str, to: &str| read(&TOPOLOGY.replacen(from, to, 1)).unwrap_err();
     for (from, to, expected) in [
         ("elements", "network", "net: XML, line 17: the end of an element that is not open"),
-        ("<path node=\"c\"/>", "", "net: flow f: it begins or ends at s, which is no station"),
-        ("source=\"a\"", "", "net: flow f: it has no `source`"),
-        ("leaky-bucket", "stairs", "net: flow f: its arrival curve must be a `leaky-bucket`"),
-        ("from=\"a\"", "from=\"x\"", "net: a link begins at x, which is no node"),
-        ("name=\"b\"", "name=\"a\"", "net: a link begins at b, which is no node"),
-        ("to=\"s\"", "to=\"x\"", "net: a link ends at x, which is no node"),
+        ("<path node=\"c\"/>", "", "net: line 10: flow f: it begins or ends at s, which is no station"),
+        ("source=\"a\"", "", "net: line 10: flow f: it has no `source`"),
+        ("leaky-bucket", "stairs", "net: line 10: flow f: its arrival curve must be a `leaky-bucket`"),
+        ("from=\"a\"", "from=\"x\"", "net: line 6: a link begins at x, which is no node"),
+        ("name=\"b\"", "name=\"a\"", "net: line 8: a link begins at b, which is no node"),
+        ("to=\"s\"", "to=\"x\"", "net: line 6: a link ends at x, which is no node"),
     ] {
         assert_eq!(topology(from, to), expected);
     }
@@ -250,8 +254,8 @@ fn what_is_no_network_is_refused() {
     let several = PORTS.replacen("[100]", "[\"100Mb\"]", 1).replacen("[2]", "[2, 3]", 1);
     assert_eq!(
         read(&several).unwrap_err(),
-        "net: servers: s1-p: `100Mb` is no rate, such as 100Mbps
-net: flows: a: its curve has 2 `rates` and 1 `bursts`"
+        "net: line 9: servers: s1-p: `100Mb` is no rate, such as 100Mbps
+net: line 5: flows: a: its curve has 2 `rates` and 1 `bursts`"
     );
     for nothing in ["", "\u{feff}", " \n"] {
         assert_eq!(read(nothing).unwrap_err(), "net: it is empty: it must be a JSON object or XML");
@@ -259,4 +263,62 @@ net: flows: a: its curve has 2 `rates` and 1 `bursts`"
     assert_eq!(read(&format!("\u{feff}{PORTS}")), read(PORTS));
     assert_eq!(read(&format!("\u{feff}{TOPOLOGY}")), read(TOPOLOGY));
     assert_eq!(read("{}").unwrap_err(), "net: it has no list `servers`");
+}
+
+/// Visits all leaves of a file with their paths; the one of a number gets another value.
+fn mutated(value: &mut Value, left: &mut usize, to: &Value) -> bool {
+    match value {
+        Value::Object(members) => members.values_mut().any(|member| mutated(member, left, to)),
+        Value::Array(list) => list.iter_mut().any(|entry| mutated(entry, left, to)),
+        leaf if *left == 0 => {
+            *leaf = to.clone();
+            true
+        }
+        _ => {
+            *left -= 1;
+            false
+        }
+    }
+}
+
+/// A value in the place of another one is a fault with its line, or is listed, or gives a network without a fault.
+#[test]
+fn mutated_files_give_networks_or_faults_with_lines() {
+    let (mut faults, mut networks) = (0, 0);
+    let values =
+        [json!(null), json!("x"), json!(-1), json!([]), json!({}), json!(1e300), json!("5 us"), json!(true)];
+    for seed in 1..=6 {
+        let file = drawn(seed);
+        for leaf in 0.. {
+            let mut count = leaf;
+            let mut other = file.clone();
+            if !mutated(&mut other, &mut count, &values[(leaf + seed as usize) % values.len()]) {
+                break;
+            }
+            let text = serde_json::to_string_pretty(&other).unwrap();
+            match read(&text) {
+                Ok(found) => {
+                    let loaded = tautwire_workbench::load_text("net.yaml", &found.text);
+                    assert!(loaded.network.is_some(), "{text}\n{:?}\n{}", loaded.diagnostics, found.text);
+                    networks += 1;
+                }
+                Err(why) => {
+                    for line in why.lines() {
+                        assert!(line.starts_with("net: "), "{line}");
+                        let is_of_entry = line.contains("flows: ") || line.contains("servers: ");
+                        let number = line["net: ".len()..]
+                            .strip_prefix("line ")
+                            .and_then(|rest| rest.split(':').next());
+                        let number = number.map(|number| number.parse::<usize>().unwrap());
+                        assert!(
+                            !is_of_entry || number.is_some_and(|number| number <= text.lines().count()),
+                            "{line}"
+                        );
+                    }
+                    faults += 1;
+                }
+            }
+        }
+    }
+    assert!(faults > 50 && networks > 20, "{faults} {networks}");
 }

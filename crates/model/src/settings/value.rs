@@ -34,10 +34,39 @@ pub fn with_value(text: &str, key: &str, value: &str) -> Result<String, String> 
             return Ok(format!("{}{space}{value}{}", &text[..start], &text[end..]));
         }
     }
+    if is_alias(node) {
+        return Err(format!("`{done}` is an alias: write its value out to change it"));
+    }
     added(text, node, rest, value).ok_or_else(|| {
         let place = if done.is_empty() { "the description".to_owned() } else { format!("`{done}`") };
         format!("{place} is no mapping that takes the key `{rest}`")
     })
+}
+
+/// Whether a value at `key` would be one at other places, too: what the keys lead through is behind an anchor. Gives the keys of that.
+#[must_use]
+pub fn shared_at(text: &str, key: &str) -> Option<String> {
+    let mut faults = Faults::default();
+    let root = tree::read(0, text, &mut faults);
+    let (mut node, mut rest, mut done) = (&root, key, String::new());
+    while let Ok(Some((name, child))) = child(node, rest, &done) {
+        done = if done.is_empty() { name.clone() } else { format!("{done}.{name}") };
+        let key_of = |entries: &[(tree::Key<'_>, Node<'_>)]| {
+            entries.iter().find(|(key, _)| key.text == name).map(|(key, _)| key.place.end as usize)
+        };
+        let before = match &node.value {
+            Value::Map(entries) => key_of(entries).and_then(|end| text.get(end..child.place.start as usize)),
+            _ => None,
+        };
+        let is_anchor =
+            before.is_some_and(|before| before.split('#').next().is_some_and(|code| code.contains('&')));
+        if is_anchor || is_alias(child) {
+            return Some(done);
+        }
+        node = child;
+        rest = rest[name.len()..].strip_prefix('.').unwrap_or_default();
+    }
+    None
 }
 
 /// The entry or element that the keys begin with, with its name; none if a mapping has no such key.
