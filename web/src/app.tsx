@@ -51,6 +51,7 @@ export function App({ data }: { data: PageData }) {
           {summary.verification && <Badge verdict={summary.verification.verdict} proviso={proviso} />}
         </div>
         <nav aria-label="Sections">
+          {data.served && <a href="/">All runs</a>}
           <a href="#topology">Topology</a>
           <a href="#streams">Streams</a>
           <a href="#stream">Selected</a>

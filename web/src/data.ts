@@ -176,14 +176,16 @@ export interface Port {
   classes: PortClass[];
 }
 
+export interface VerificationSummary {
+  verdict: VerdictName;
+  streams: Partial<Record<VerdictName, number>>;
+  contradictions: string[];
+}
+
 export interface Summary {
   network: string;
   run?: { seed: number; duration_ps: number; warm_up_ps: number; frame_hops: number; trace_hash: string };
-  verification?: {
-    verdict: VerdictName;
-    streams: Partial<Record<VerdictName, number>>;
-    contradictions: string[];
-  };
+  verification?: VerificationSummary;
   /** The search for the worst runs, if there was one. */
   adversary?: { runs: number };
   streams: Stream[];
@@ -414,12 +416,14 @@ export interface PageData {
   summary: Summary;
   network: Network;
   histograms: Histogram[];
+  /** Whether it comes from a server that has more pages. */
+  served?: boolean;
 }
 
-/** The data of this page; nothing if the page is empty. */
-export function pageData(): PageData | undefined {
+/** The data of this page: a report, or what `main.tsx` knows by `page`; nothing if the page is empty. */
+export function pageData(): unknown {
   const text = document.getElementById("tautwire-data")?.textContent?.trim();
-  return text ? (JSON.parse(text) as PageData) : undefined;
+  return text ? JSON.parse(text) : undefined;
 }
 
 /** The greatest delay of all frames, those of the warm-up too. */

@@ -11,6 +11,9 @@ export const NODES_MAX = 250;
 export const NODE_HEIGHT = 30;
 const GAP_X = 12;
 const GAP_Y = 30;
+/** Between rows and between layers where cables have words. */
+const WORDS_Y = 46;
+const WORDS_X = 150;
 const ROW_MAX = 4;
 
 export interface Place {
@@ -38,8 +41,9 @@ interface Block {
   height: number;
 }
 
-/** Lays out the network, or, if that is too large, the nodes named in `part`. */
-export function layOut(network: Network, part: Set<string>): Picture {
+/** Lays out the network, or, if that is too large, the nodes named in `part`; with room for words at both ends of a cable if it has them. */
+export function layOut(network: Network, part: Set<string>, hasWords = false): Picture {
+  const gap = hasWords ? WORDS_Y : GAP_Y;
   const isPart = network.nodes.length > NODES_MAX;
   const drawn = network.nodes.filter((node) => !isPart || part.has(node.name));
   const kind = new Map(drawn.map((node) => [node.name, node.kind]));
@@ -48,12 +52,12 @@ export function layOut(network: Network, part: Set<string>): Picture {
     .filter(({ from, to }) => kind.has(from) && kind.has(to));
   const home = leaves(kind, ends);
   const graph = new dagre.graphlib.Graph({ multigraph: true });
-  graph.setGraph({ rankdir: "LR", nodesep: 26, ranksep: 54, marginx: 10, marginy: 10 });
+  graph.setGraph({ rankdir: "LR", nodesep: 26, ranksep: hasWords ? WORDS_X : 54, marginx: 10, marginy: 10 });
   graph.setDefaultEdgeLabel(() => ({}));
   const blocks = new Map<string, Block>();
   for (const { name } of drawn) {
     if (home.has(name)) continue;
-    const around = block(name, [...home].flatMap(([leaf, at]) => (at === name ? [leaf] : [])));
+    const around = block(name, [...home].flatMap(([leaf, at]) => (at === name ? [leaf] : [])), gap);
     blocks.set(name, around);
     graph.setNode(name, { width: around.width, height: around.height });
   }
@@ -68,7 +72,7 @@ export function layOut(network: Network, part: Set<string>): Picture {
   const nodes = new Map<string, Place>();
   for (const [name, around] of blocks) {
     const at = graph.node(name);
-    put(nodes, kind, name, around, at.x ?? 0, at.y ?? 0);
+    put(nodes, kind, name, around, [at.x ?? 0, at.y ?? 0], gap);
   }
   const cables = ends.flatMap(({ index, from, to }) => {
     const [a, b] = [nodes.get(from), nodes.get(to)];
@@ -97,7 +101,7 @@ function leaves(kind: Map<string, string>, ends: { from: string; to: string }[])
   return home;
 }
 
-function block(name: string, stations: string[]): Block {
+function block(name: string, stations: string[], gap: number): Block {
   const half = Math.ceil(stations.length / 2);
   const rows = (list: string[]) => {
     const count = Math.ceil(list.length / ROW_MAX);
@@ -107,7 +111,7 @@ function block(name: string, stations: string[]): Block {
   const [above, below] = [rows(stations.slice(0, half)), rows(stations.slice(half))];
   const width = Math.max(widthOf(name), ...[...above, ...below].map(rowWidth));
   // The bridge stands in the middle of its block, so that bridges in line stand in line.
-  const side = Math.max(above.length, below.length) * (NODE_HEIGHT + GAP_Y);
+  const side = Math.max(above.length, below.length) * (NODE_HEIGHT + gap);
   return { above, below, width, height: NODE_HEIGHT + 2 * side };
 }
 
@@ -115,7 +119,14 @@ function rowWidth(row: string[]): number {
   return row.reduce((sum, name) => sum + widthOf(name) + GAP_X, -GAP_X);
 }
 
-function put(nodes: Map<string, Place>, kind: Map<string, string>, name: string, around: Block, x: number, y: number) {
+function put(
+  nodes: Map<string, Place>,
+  kind: Map<string, string>,
+  name: string,
+  around: Block,
+  [x, y]: [number, number],
+  gap: number,
+) {
   const add = (of: string, at: number, row: number) =>
     nodes.set(of, { name: of, kind: kind.get(of) ?? "", x: at, y: row, width: widthOf(of) });
   add(name, x, y);
@@ -126,7 +137,7 @@ function put(nodes: Map<string, Place>, kind: Map<string, string>, name: string,
     rows.forEach((row, index) => {
       let left = x - rowWidth(row) / 2;
       for (const station of row) {
-        add(station, left + widthOf(station) / 2, y + sign * (index + 1) * (NODE_HEIGHT + GAP_Y));
+        add(station, left + widthOf(station) / 2, y + sign * (index + 1) * (NODE_HEIGHT + gap));
         left += widthOf(station) + GAP_X;
       }
     });

@@ -21,6 +21,8 @@ mod export;
 mod import;
 #[cfg(target_os = "linux")]
 mod live;
+#[cfg(target_os = "linux")]
+mod live_status;
 mod man;
 #[cfg(target_os = "linux")]
 mod master;
@@ -31,6 +33,10 @@ mod run;
 mod schedule;
 mod schedule_gates;
 mod schema;
+mod serve;
+mod serve_door;
+mod serve_live;
+mod serve_pages;
 mod study;
 #[cfg(target_os = "linux")]
 mod test_channel;
@@ -106,6 +112,9 @@ pub(crate) enum Command {
     /// Show what differs between two results or two descriptions
     #[command(after_help = diff::HELP)]
     Diff(diff::Diff),
+    /// Show runs in the browser: their reports, two side by side, and those that go on
+    #[command(after_help = serve::HELP)]
+    Serve(serve::Serve),
     /// Write the network in the form of another tool
     #[command(after_help = export::HELP)]
     Export(export::Export),
@@ -149,6 +158,7 @@ pub(crate) fn run(command: &Command) -> Exit {
         Command::Tune(arguments) => tune::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Diff(arguments) => diff::run(arguments),
+        Command::Serve(arguments) => serve::run(arguments),
         Command::Export(arguments) => export::run(arguments),
         Command::Import(arguments) => import::run(arguments),
         Command::Study(arguments) => study::run(arguments),

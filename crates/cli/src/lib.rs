@@ -7,6 +7,7 @@ mod args;
 mod command;
 mod diagnostics;
 mod exit;
+mod http;
 mod nearest;
 mod output;
 mod progress;

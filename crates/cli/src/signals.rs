@@ -5,9 +5,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-#[cfg(target_os = "linux")]
 use std::sync::Arc;
-#[cfg(target_os = "linux")]
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, Once, PoisonError};
 use std::thread;
@@ -62,7 +60,6 @@ fn remove() {
 }
 
 /// What is set when a signal asks the process to stop; it then goes on until it is ready to.
-#[cfg(target_os = "linux")]
 pub(crate) fn stop() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in watched() {

@@ -25,6 +25,7 @@ fn every_help_is_as_agreed() {
         "tune",
         "report",
         "diff",
+        "serve",
         "export",
         "import",
         "study",
@@ -44,7 +45,7 @@ fn every_help_is_as_agreed() {
 #[test]
 fn no_help_is_broken_within_a_line() {
     let folder = folder("help-lines");
-    for command in ["live", "bridge", "agent", "master", "schedule", "verify", "admit", "study"] {
+    for command in ["live", "bridge", "agent", "master", "schedule", "verify", "admit", "study", "serve"] {
         let text = tautwire(&folder, &[command, "--help"]).stdout;
         let lines: Vec<&str> = text.lines().collect();
         for three in lines.windows(3) {

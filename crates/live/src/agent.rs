@@ -2,6 +2,7 @@
 //! observation of a run of which each node's record was gathered.
 
 use std::io;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time;
 
@@ -19,6 +20,7 @@ use crate::plan::Plan;
 use crate::record::NodeRecord;
 use crate::run::{Cannot, LiveRun, observed};
 use crate::support;
+use crate::watch::{Asked, LiveStatus, Looking};
 use crate::worker::{Shared, Station, Turn, work};
 
 /// How often a run is watched.
@@ -34,12 +36,14 @@ impl Drop for Ends<'_> {
 }
 
 /// How far a node is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
     /// Whether the run's time is over and it has nothing to send any more.
     pub is_done: bool,
     /// Frames that it has sent less those that it has received.
     pub between: i64,
+    /// What it has counted, about each second.
+    pub counted: Option<LiveStatus>,
 }
 
 /// How a node goes on.
@@ -95,7 +99,8 @@ pub fn run_node(
         return Err(Cannot::Machine("the start of the run was missed: this machine is too busy".to_owned()));
     }
     let mut stations = [Station { node: made, ports: sockets, device: None, capture: None }];
-    let shared = Shared { is_part: true, ..Shared::default() };
+    let shared = Shared { is_part: true, asked: vec![Asked::default()], ..Shared::default() };
+    let room = Mutex::new(None);
     let turn = Turn {
         clock: Clock::starting_at(start),
         end: network.run.duration.as_ps().div_ceil(1000),
@@ -105,11 +110,11 @@ pub fn run_node(
     };
     let (is_wanted, is_over) = (AtomicBool::new(true), AtomicBool::new(false));
     let (priority, kept) = std::thread::scope(|scope| {
-        let (shared, stations, is_over) = (&shared, &mut stations, &is_over);
+        let (shared, stations, is_over, room) = (&shared, &mut stations, &is_over, &room);
         let keeping = precision.map(|precision| {
             std::thread::Builder::new()
                 .name("gptp".to_owned())
-                .spawn_scoped(scope, move || precision.observe(turn.clock, is_over))
+                .spawn_scoped(scope, move || precision.observe(turn.clock, is_over, Some(room)))
         });
         let keeping = keeping.transpose()?;
         // However the node ends, its gPTP ends with it.
@@ -117,8 +122,10 @@ pub fn run_node(
         let thread = std::thread::Builder::new()
             .name("node".to_owned())
             .spawn_scoped(scope, move || work(stations, turn, shared))?;
+        let mut looking = Looking::new(&shared.asked[0], turn.clock, room);
         while !thread.is_finished() {
             let progress = Progress {
+                counted: looking.look(),
                 is_done: shared.done.load(Ordering::Relaxed) == 1,
                 between: shared.between.load(Ordering::Relaxed),
             };

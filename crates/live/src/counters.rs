@@ -10,11 +10,11 @@ use tautwire_wire::LiveMessage;
 
 /// A listener of a stream.
 #[derive(Clone, Debug, Default)]
-struct Listener {
-    seen: ListenerObservation,
+pub(crate) struct Listener {
+    pub(crate) seen: ListenerObservation,
     last: Option<Instant>,
     /// The greatest number that came, and one.
-    next: u64,
+    pub(crate) next: u64,
     /// Numbers below it that have not come: spans, from the first to the one behind the last. A frame adds at most one.
     missing: BTreeMap<u64, u64>,
 }
@@ -45,7 +45,7 @@ pub(crate) struct Counters {
     /// By stream, hop and reason.
     pub(crate) dropped: BTreeMap<(u32, u32, DropReason), u64>,
     pub(crate) hops: BTreeMap<(u32, u32), HopObservation>,
-    listeners: BTreeMap<(u32, u32), Listener>,
+    pub(crate) listeners: BTreeMap<(u32, u32), Listener>,
     /// Frames that came and are none of the description's.
     pub(crate) foreign: u64,
     /// Frames of a listener that came after one with a greater number.

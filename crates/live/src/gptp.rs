@@ -22,6 +22,7 @@ use tautwire_wire::{EthernetHeader, MacAddress};
 
 use crate::bridge_run::is_down;
 use crate::bridge_status::{TimePort, TimeStatus};
+use crate::watch::{ClockNow, give_clock};
 
 /// Longest wait.
 const LOOK: u64 = 5_000_000;
@@ -106,8 +107,13 @@ impl<'n> PrecisionTime<'n> {
     }
 
     /// Runs by a clock that all nodes have until it is stopped: how far its time is off from that of its grandmaster, in samples as in a
-    /// simulated run.
-    pub(crate) fn observe(self, clock: Clock, stop: &AtomicBool) -> io::Result<ClockObservation> {
+    /// simulated run. What was observed up to now is in `given`, if there is one.
+    pub(crate) fn observe(
+        self,
+        clock: Clock,
+        stop: &AtomicBool,
+        given: Option<&Mutex<Option<ClockNow>>>,
+    ) -> io::Result<ClockObservation> {
         let (network, node, ports) = (self.network, self.node, self.ports.len());
         let every = network.gptp.as_ref().map_or(1, |gptp| gptp.sample_interval.as_ps() / 1000).max(1);
         let mut next = network.run.warm_up.as_ps().div_ceil(1000).max(every);
@@ -130,13 +136,18 @@ impl<'n> PrecisionTime<'n> {
                 return;
             }
             next = at + every;
+            let mut last_ps = None;
             match time.zip(grandmaster(network, machine)) {
                 Some((time, master)) => {
                     let true_time = reading_ps(Oscillator::new(network, master).reading(at));
-                    seen.offset.add(i64::try_from(time - true_time).unwrap_or(i64::MAX));
+                    let offset = i64::try_from(time - true_time).unwrap_or(i64::MAX);
+                    seen.offset.add(offset);
+                    last_ps = Some(offset);
                 }
                 None => seen.without += 1,
             }
+            seen.grandmaster = grandmaster(network, machine);
+            give_clock(given, &seen, last_ps);
         })?;
         let capable = (0..ports).filter(|port| machine.peer_delay(*port).is_capable()).count();
         seen.grandmaster = grandmaster(network, &machine);

@@ -30,6 +30,7 @@ mod program;
 mod record;
 mod run;
 mod support;
+mod watch;
 mod worker;
 
 pub use agent::{Go, Progress, gathered, run_node};
@@ -39,8 +40,9 @@ pub use bridge_status::{BridgeStatus, ClassStatus, Drops, PortStatus, StreamStat
 pub use floor::{Floor, Spread};
 pub use program::{ProgramStream, StationPrograms};
 pub use record::{NodeRecord, RECEPTIONS_MAX};
-pub use run::{Cannot, LiveRun, Settings, run};
-pub use support::{differences, refusals};
+pub use run::{Cannot, LiveRun, Publish, Settings, run, run_watched};
+pub use support::{differences, refusals, refusals_but};
 pub use tautwire_linux::{Priority, monotonic};
 pub use tautwire_sim::BridgeFiltersObservation;
+pub use watch::{ClockNow, DelaysNow, ListenerNow, LiveStatus, PortNow};
 pub use worker::ReceivedFrame;

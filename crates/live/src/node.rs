@@ -22,8 +22,9 @@ use crate::counters::Counters;
 use crate::frames::{Handle, Marks, Slot};
 use crate::message;
 use crate::plan::Plan;
-use crate::plane::{Due, Plane, Schedulers, least_delays};
+use crate::plane::{Due, Plane, Port, Schedulers, least_delays};
 use crate::program::{Pace, Programs};
+use crate::watch::{PortNow, waiting};
 
 /// What happens to a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -654,6 +655,16 @@ impl<'n> Node<'n> {
     /// Frames that are here, by stream and hop.
     pub(crate) fn in_flight(&self) -> impl Iterator<Item = (u32, u32)> {
         self.plane.slab.iter().map(|slot| (slot.message.stream, slot.hop))
+    }
+
+    /// Its ports as they are now.
+    pub(crate) fn ports_now(&self) -> Vec<PortNow> {
+        let now = |port: &Port| PortNow {
+            port: port.index,
+            seen: PortObservation::of(&port.egress),
+            waiting: waiting(|class| port.egress.frames(class)),
+        };
+        self.plane.ports.iter().map(now).collect()
     }
 
     /// The counters of its ports, each with its index.

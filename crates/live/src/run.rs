@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tautwire_linux::{Clock, End, Namespace, PacketSocket, Priority, add_pair, settle_offloads};
@@ -22,6 +23,7 @@ use crate::plan::Plan;
 use crate::program::StationPrograms;
 use crate::record::NodeRecord;
 use crate::support;
+use crate::watch::{Asked, ClockNow, LiveStatus, look_on};
 use crate::worker::{Capture, Device, ReceivedFrame, Shared, Station, Turn, work};
 
 /// How long before its start a run is ready.
@@ -39,6 +41,9 @@ pub struct Settings {
     /// Stations whose streams programs feed.
     pub attached: Vec<Attachment>,
 }
+
+/// Who gets what a run has counted.
+pub type Publish<'p> = &'p (dyn Fn(&LiveStatus) + Sync);
 
 /// Why there is no run.
 #[derive(Debug)]
@@ -94,6 +99,19 @@ pub struct LiveRun {
 /// # Errors
 /// If the description asks for what a live run does not have, the machine allows no namespaces, or a system call fails.
 pub fn run(network: &Network, settings: Settings, plug_ins: PlugIns) -> Result<LiveRun, Cannot> {
+    run_watched(network, settings, plug_ins, None)
+}
+
+/// The same; about each second `publish` gets what was counted, in a thread of its own.
+///
+/// # Errors
+/// As those of [`run`].
+pub fn run_watched(
+    network: &Network,
+    settings: Settings,
+    plug_ins: PlugIns,
+    publish: Option<Publish<'_>>,
+) -> Result<LiveRun, Cannot> {
     let refusals = support::refusals_but(network, Some(plug_ins));
     if !refusals.is_empty() {
         return Err(Cannot::Refused(refusals));
@@ -129,7 +147,7 @@ pub fn run(network: &Network, settings: Settings, plug_ins: PlugIns) -> Result<L
     let mut groups = shared_out(stations, floor.threads);
     floor.threads = groups.len();
     let times = precision_times(network, &namespaces)?;
-    let (priority, clocks) = go(network, settings.is_real_time, &mut groups, times)?;
+    let (priority, clocks) = go(network, (settings.is_real_time, publish), &mut groups, times)?;
     floor.priority = priority;
     let mut run = collect(network, groups, floor)?;
     run.observation.clocks = clocks;
@@ -240,36 +258,44 @@ fn precision_times<'n>(network: &'n Network, namespaces: &[Namespace]) -> io::Re
 /// Runs the threads to their end; gives their priority, and what gPTP observed at each node.
 fn go(
     network: &Network,
-    is_real_time: bool,
+    (is_real_time, publish): (bool, Option<Publish<'_>>),
     groups: &mut [Vec<Station<'_>>],
     times: Vec<PrecisionTime<'_>>,
 ) -> io::Result<(Priority, Vec<ClockObservation>)> {
     let is_over = AtomicBool::new(false);
-    let shared = Shared::default();
     let threads = groups.len();
+    let asked = (0..if publish.is_some() { threads } else { 0 }).map(|_| Asked::default()).collect();
+    let shared = Shared { asked, ..Shared::default() };
+    let rooms: Vec<Mutex<Option<ClockNow>>> = times.iter().map(|_| Mutex::default()).collect();
     let clock = Clock::starting_in(AHEAD);
     let end = network.run.duration.as_ps().div_ceil(1000);
     std::thread::scope(|scope| {
-        let is_over = &is_over;
+        let (is_over, shared) = (&is_over, &shared);
         let keeping: Vec<_> = times
             .into_iter()
-            .map(|time| {
+            .zip(&rooms)
+            .map(|(time, room)| {
+                let room = publish.map(|_| room);
                 std::thread::Builder::new()
                     .name("gptp".to_owned())
-                    .spawn_scoped(scope, move || time.observe(clock, is_over))
+                    .spawn_scoped(scope, move || time.observe(clock, is_over, room))
             })
             .collect();
         let started: Vec<_> = groups
             .iter_mut()
             .enumerate()
             .map(|(number, stations)| {
-                let shared = &shared;
                 let turn = Turn { clock, end, number, threads, is_real_time };
                 std::thread::Builder::new()
                     .name(format!("live-{number}"))
                     .spawn_scoped(scope, move || work(stations, turn, shared))
             })
             .collect();
+        if let Some(publish) = publish {
+            let look_on = || look_on(&shared.asked, &rooms, clock, is_over, publish);
+            // Without this thread nobody looks on, which is no fault of the run.
+            let _ = std::thread::Builder::new().name("watch".to_owned()).spawn_scoped(scope, look_on);
+        }
         let panicked = || io::Error::other("a thread of the run panicked");
         let mut ended = Vec::new();
         for thread in started {

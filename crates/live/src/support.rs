@@ -19,7 +19,8 @@ pub fn refusals(network: &Network) -> Vec<String> {
 }
 
 /// The same of nodes that can have control machines with these plug-ins.
-pub(crate) fn refusals_but(network: &Network, plug_ins: Option<PlugIns>) -> Vec<String> {
+#[must_use]
+pub fn refusals_but(network: &Network, plug_ins: Option<PlugIns>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut refuse = |is_so: bool, what: &str| {
         if is_so {

@@ -10,6 +10,7 @@ use tautwire_units::{Duration, Instant};
 
 use crate::bridge_run::is_down;
 use crate::node::Node;
+use crate::watch::{Asked, Taker};
 
 /// How long a run goes on behind its end for frames that are on their way.
 const DRAIN_MAX: u64 = 1_000_000_000;
@@ -106,6 +107,8 @@ pub(crate) struct Shared {
     /// Whether others state when it is over, for there are nodes in other processes; and whether they have.
     pub(crate) is_part: bool,
     pub(crate) over: AtomicBool,
+    /// How each thread is asked for what it has counted, if somebody looks on.
+    pub(crate) asked: Vec<Asked>,
 }
 
 /// How a thread is run.
@@ -142,6 +145,7 @@ fn go_on(stations: &mut [Station<'_>], turn: Turn, shared: &Shared) -> io::Resul
     let mut waiter = Waiter::new(stations.iter().flat_map(ports));
     let mut buffer = vec![0; 1 << 16];
     let mut was_done = false;
+    let mut taker = Taker::default();
     loop {
         let now = turn.clock.now();
         let mut place = 0;
@@ -208,6 +212,7 @@ fn go_on(stations: &mut [Station<'_>], turn: Turn, shared: &Shared) -> io::Resul
         if is_over || shared.failed.load(Ordering::Relaxed) {
             return Ok(());
         }
+        taker.take(shared.asked.get(turn.number % turn.threads), stations, turn.clock, next);
         waiter.wait(turn.clock, next.min(now + LOOK))?;
     }
 }

@@ -51,6 +51,7 @@ mod partial;
 mod pcapng;
 pub mod proviso;
 mod run_folder;
+mod run_list;
 mod schedule;
 pub mod served;
 mod sha256;
@@ -72,14 +73,18 @@ mod fixture;
 pub use admission::refusal;
 pub use adversary::{AdversaryRow, AdversarySearch, AdversarySummary};
 pub use contradiction::{Contradiction, Place, Quantity, find as contradictions};
-pub use difference::{Change, Compared, Difference, ListenerChange, Side, ValueChange};
+pub use difference::{
+    Change, Compared, ComparedRow, ComparedSide, Difference, ListenerChange, RowSide, Side, SideBySide,
+    ValueChange,
+};
 pub use frame_trace::FrameTraceWriter;
-pub use html::html;
+pub use html::{Page, content_security_policy, html, page, served_html};
 pub use manifest::Manifest;
 pub use name::{port as port_name, unbounded_text};
 pub use pcapng::PcapngWriter;
 pub use proviso::Proviso;
 pub use run_folder::{RunFolder, RunFolderWriter};
+pub use run_list::{Brief, FolderList, ListedBridge, ListedRun, RunList, RunningRun};
 pub use schedule::{ScheduleDocument, ScheduleRow, ScheduleSlot};
 pub use sha256::sha256;
 pub use summary::Summary;

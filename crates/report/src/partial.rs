@@ -130,6 +130,20 @@ fn parts(name: &str) -> Option<(&str, u32, bool)> {
     (!place.is_empty() && is_number(number)).then_some((place, process.parse().ok()?, is_old))
 }
 
+/// Whether this is the name of a folder on its way.
+pub(crate) fn is_partial(name: &str) -> bool {
+    parts(name).is_some()
+}
+
+/// The name that a folder will have which a process writes; none if it is no such folder, or nobody writes it any more.
+pub(crate) fn running(path: &Path) -> Option<&str> {
+    let (place, _, is_old) = parts(path.file_name()?.to_str()?)?;
+    let lock = File::open(path.join(LOCK)).ok()?;
+    // Shared, so that several that look do not take each other for the one that writes.
+    let is_written = matches!(lock.try_lock_shared(), Err(fs::TryLockError::WouldBlock));
+    (!is_old && is_written).then_some(place)
+}
+
 /// Whether no process writes the folder any more: its lock, which was free, or no lock if there is none and its process is gone.
 fn abandoned(path: &Path, process: u32) -> Option<Option<File>> {
     match OpenOptions::new().read(true).write(true).open(path.join(LOCK)) {

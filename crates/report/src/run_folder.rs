@@ -18,10 +18,10 @@ use crate::summary::Summary;
 use crate::topology::NetworkDocument;
 use crate::{arrow, json, parquet};
 
-const MANIFEST: &str = "manifest.json";
-const SUMMARY: &str = "summary.json";
-const NETWORK: &str = "network.json";
-const HISTOGRAM: &str = "histogram.parquet";
+pub(crate) const MANIFEST: &str = "manifest.json";
+pub(crate) const SUMMARY: &str = "summary.json";
+pub(crate) const NETWORK: &str = "network.json";
+pub(crate) const HISTOGRAM: &str = "histogram.parquet";
 
 /// A run folder on its way.
 #[derive(Debug)]
@@ -173,7 +173,8 @@ impl RunFolder {
     }
 }
 
-fn at(path: &Path, error: &io::Error) -> io::Error {
+/// The error with the file at which it was.
+pub(crate) fn at(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 

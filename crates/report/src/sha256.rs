@@ -20,6 +20,15 @@ const START: [u32; 8] =
 /// The digest of `octets`, 64 hexadecimal digits.
 #[must_use]
 pub fn sha256(octets: &[u8]) -> String {
+    words(octets).iter().map(|word| format!("{word:08x}")).collect()
+}
+
+/// The digest of `octets`, 32 octets.
+pub(crate) fn digest(octets: &[u8]) -> Vec<u8> {
+    words(octets).iter().flat_map(|word| word.to_be_bytes()).collect()
+}
+
+fn words(octets: &[u8]) -> [u32; 8] {
     let mut padded = octets.to_vec();
     padded.push(0x80);
     padded.resize(padded.len().next_multiple_of(64), 0);
@@ -32,7 +41,7 @@ pub fn sha256(octets: &[u8]) -> String {
     for block in padded.chunks_exact(64) {
         absorb(&mut state, block);
     }
-    state.iter().map(|word| format!("{word:08x}")).collect()
+    state
 }
 
 fn absorb(state: &mut [u32; 8], block: &[u8]) {

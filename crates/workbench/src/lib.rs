@@ -78,10 +78,11 @@ pub mod captures {
 pub use tautwire_model::{Diagnostic, Grammar, Label, Loaded, Network, Severity, Source};
 pub use tautwire_model::{well_formed_document, with_dispatch_points};
 pub use tautwire_report::{
-    Contradiction, Difference, Manifest, PcapngWriter, Proviso, RunFolder, RunFolderWriter, Summary,
-    TraceRecorder, Verdict, Verification, arrow, as6802, captured, datagrams, gptp, harts, html, judge,
-    listener_frames, live, loss, mechanism_tables, network_control, parquet, proviso, refusal, served, srp,
-    table, tdma, test_bed, verify, virtual_link,
+    Brief, Contradiction, Difference, FolderList, ListedBridge, ListedRun, Manifest, NetworkDocument, Page,
+    PcapngWriter, Proviso, RunFolder, RunFolderWriter, RunList, RunningRun, SideBySide, Summary,
+    TraceRecorder, Verdict, Verification, arrow, as6802, captured, content_security_policy, datagrams, gptp,
+    harts, html, judge, listener_frames, live, loss, mechanism_tables, network_control, page, parquet,
+    port_name, proviso, refusal, served, served_html, srp, table, tdma, test_bed, verify, virtual_link,
 };
 pub use tautwire_sim::{Driver, HartsTest, Observation, Options, Progress, StreamPart};
 pub use tautwire_synthesis::{GateOptions, Verdict as ScheduleVerdict};

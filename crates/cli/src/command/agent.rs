@@ -16,6 +16,7 @@ use tautwire_live::{Cannot, Go, Priority, Progress, RECEPTIONS_MAX, monotonic, r
 use tautwire_workbench::network::NodeIndex;
 
 use super::admit_socket::bind;
+use super::live_status::counted;
 use super::test_channel::{CHANNEL, Connection, Message, PATIENCE, Side, WORDS_MAX, shown};
 use super::{message, remark};
 use crate::diagnostics;
@@ -210,6 +211,11 @@ fn serve(mut side: Side, said: &Receiver<Message>, arguments: &Agent) -> io::Res
             if let Err(error) = side.borrow_mut().say("progress", value) {
                 return give_up(unsent(&error));
             }
+        }
+        if let Some(now) = &progress.counted
+            && let Err(error) = side.borrow_mut().say("counted", counted(&network, now))
+        {
+            return give_up(unsent(&error));
         }
         match said.try_recv() {
             Ok(Ok((line, _))) if line["finish"] == true => Go::Finish,

@@ -1,22 +1,21 @@
 //! Where what a bridge has counted is shown: files that are always whole, and answers to HTTP.
 
 use std::fs;
-use std::io::{self, Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::io;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tautwire_live::BridgeStatus;
 
 use super::bridge_metrics::metrics;
 use super::bridge_status::Named;
+use crate::http::{self, Answer, Limits, Request};
 
-/// How long a client of HTTP may take for its request, and for the answer.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// Longest request that is read.
-const REQUEST_MAX: usize = 4096;
+/// Few clients, which are quick: nothing else of the machine waits for them.
+const LIMITS: Limits = Limits { clients: 8, request: Duration::from_secs(1), answer: Duration::from_secs(2) };
 
 /// The last texts: metrics, and JSON.
 type Texts = Arc<Mutex<[String; 2]>>;
@@ -40,14 +39,13 @@ impl Publisher {
         let texts = Texts::default();
         let mut address = None;
         if let Some(listen) = listen {
-            let no = |error: io::Error| format!("cannot listen on {listen}: {error}");
-            let listener = TcpListener::bind(listen).map_err(no)?;
-            address = Some(listener.local_addr().map_err(no)?);
+            let (listener, bound) = http::listen(listen)?;
+            address = Some(bound);
             let texts = Arc::clone(&texts);
             thread::Builder::new()
                 .name("http".to_owned())
-                .spawn(move || serve(&listener, &texts))
-                .map_err(no)?;
+                .spawn(move || http::serve(&listener, LIMITS, move |request| answer(request, &texts)))
+                .map_err(|error| format!("cannot listen on {listen}: {error}"))?;
         }
         Ok(Self { folder: folder.map(Path::to_owned), address, texts })
     }
@@ -73,63 +71,31 @@ impl Publisher {
 }
 
 /// Replaces a file by a whole one.
-fn replace(folder: &Path, name: &str, text: &str) -> io::Result<()> {
+pub(super) fn replace(folder: &Path, name: &str, text: &str) -> io::Result<()> {
     let (temporary, place) = (folder.join(format!(".{name}.new")), folder.join(name));
     fs::write(&temporary, text)
         .and_then(|()| fs::rename(&temporary, &place))
         .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", place.display())))
 }
 
-/// Answers one client after the other: one that is slow delays the others by twice [`PATIENCE`] at most.
-fn serve(listener: &TcpListener, texts: &Texts) {
-    for client in listener.incoming() {
-        match client {
-            Ok(client) => {
-                // A client that has gone is no fault.
-                let _ = answer(client, texts);
-            }
-            Err(_) => thread::sleep(PATIENCE),
-        }
-    }
-}
-
-fn answer(mut client: TcpStream, texts: &Texts) -> io::Result<()> {
-    let end = Instant::now() + PATIENCE;
-    client.set_write_timeout(Some(PATIENCE))?;
-    let mut request = Vec::new();
-    let mut part = [0; 512];
-    while !request.windows(4).any(|end| end == b"\r\n\r\n") && request.len() < REQUEST_MAX {
-        let left = end.saturating_duration_since(Instant::now());
-        client.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
-        if left.is_zero() {
-            break;
-        }
-        match client.read(&mut part)? {
-            0 => break,
-            read => request.extend_from_slice(&part[..read]),
-        }
-    }
-    let line = String::from_utf8_lossy(&request);
-    let line = line.lines().next().unwrap_or_default();
+fn answer(request: &Request, texts: &Texts) -> Answer {
     let [metrics, document] = texts.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let (status, kind, body) = match line.split(' ').collect::<Vec<_>>()[..] {
-        ["GET", "/metrics" | "/status.json", _] if document.is_empty() => {
-            ("503 Service Unavailable", "text/plain", "the bridge has not started yet\n".to_owned())
+    let path: Vec<&str> = request.path.iter().map(String::as_str).collect();
+    match path[..] {
+        ["metrics" | "status.json"] if document.is_empty() => {
+            Answer::words("503 Service Unavailable", "the bridge has not started yet")
         }
-        ["GET", "/metrics", _] => ("200 OK", "text/plain; version=0.0.4; charset=utf-8", metrics),
-        ["GET", "/status.json", _] => ("200 OK", "application/json", document),
-        ["GET", ..] => ("404 Not Found", "text/plain", "/metrics and /status.json are there\n".to_owned()),
-        _ => ("405 Method Not Allowed", "text/plain", "only GET is answered\n".to_owned()),
-    };
-    let length = body.len();
-    write!(
-        client,
-        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
-    )
+        ["metrics"] => Answer::new("200 OK", "text/plain; version=0.0.4; charset=utf-8", metrics),
+        ["status.json"] => Answer::new("200 OK", "application/json", document),
+        _ => Answer::words("404 Not Found", "/metrics and /status.json are there"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpStream;
+
     use super::*;
 
     /// What is answered to a request.
@@ -146,32 +112,19 @@ mod tests {
         let any = "127.0.0.1:0".parse().expect("an address");
         let publisher = Publisher::new(None, Some(any)).expect("a port is free");
         let address = publisher.address().expect("it listens");
-        assert!(asked(address, "GET /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 503 "));
+        let get =
+            |path: &str, host: &str| asked(address, &format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+        assert!(get("/metrics", "localhost").starts_with("HTTP/1.1 503 "));
         *publisher.texts.lock().expect("no panic") = ["metrics\n".to_owned(), "{}\n".to_owned()];
-        let metrics = asked(address, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+        let metrics = get("/metrics", "127.0.0.1:9100");
         assert!(
             metrics.starts_with("HTTP/1.1 200 OK\r\n") && metrics.ends_with("\r\n\r\nmetrics\n"),
             "{metrics}"
         );
-        assert!(asked(address, "GET /status.json HTTP/1.1\r\n\r\n").ends_with("\r\n\r\n{}\n"));
-        assert!(asked(address, "GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404 "));
+        assert!(get("/status.json", "localhost").ends_with("\r\n\r\n{}\n"));
+        assert!(asked(address, "GET /status.json HTTP/1.0\r\n\r\n").ends_with("\r\n\r\n{}\n"));
+        assert!(get("/", "localhost").starts_with("HTTP/1.1 404 "));
+        assert!(get("/metrics", "other.example").starts_with("HTTP/1.1 421 "));
         assert!(asked(address, "POST /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405 "));
-        // A slow one is left when its time is over, however often it sends.
-        let mut slow = TcpStream::connect(address).expect("it listens");
-        let sends = thread::spawn(move || {
-            for _ in 0..100 {
-                thread::sleep(PATIENCE / 20);
-                if slow.write_all(b"x").is_err() {
-                    return true;
-                }
-            }
-            false
-        });
-        assert!(asked(address, "GET /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200 "));
-        assert!(sends.join().expect("no panic"), "its connection is closed");
-        // One that sends too much, or half and goes, is no harm to the next.
-        let _ = TcpStream::connect(address).and_then(|mut client| client.write_all(b"GET /met"));
-        let _ = TcpStream::connect(address).and_then(|mut client| client.write_all(&[b'x'; 2 * REQUEST_MAX]));
-        assert!(asked(address, "GET /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200 "));
     }
 }

@@ -4,7 +4,9 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use tautwire_live::{Attachment, Cannot, LiveRun, ProgramStream, Settings, Spread, StationPrograms};
+use tautwire_live::{
+    Attachment, Cannot, LiveRun, LiveStatus, ProgramStream, Settings, Spread, StationPrograms,
+};
 use tautwire_workbench::live::{
     LiveSummary, MachineSummary, ProgramStreamSummary, ProgramsSummary, SpreadSummary,
 };
@@ -14,6 +16,7 @@ use tautwire_workbench::{
     mechanism_tables, srp,
 };
 
+use super::live_status::{StatusFile, counted};
 use super::run::{not_written, with_length};
 use super::{message, scenario};
 use crate::args::{Input, duration};
@@ -31,6 +34,8 @@ Examples:
 Each node gets a network namespace, each cable a pair of virtual interfaces; all of it goes with the
 process. That takes root (or unshare --map-root-user --net). Delays contain what the machine adds,
 which is shown below the table: no verdict rests on them.
+
+While it runs `tautwire serve` shows it in the browser.
 
 Programs in the namespace of an attached station feed its streams that have addresses (udp), through
 the interface `tautwire` there.
@@ -90,7 +95,16 @@ pub(super) fn run(arguments: &Live) -> Result<Exit, Exit> {
         captures: arguments.capture,
         attached: arguments.attach.clone(),
     };
-    let lived = tautwire_live::run(network, settings, in_runs()).map_err(|error| cannot(&error))?;
+    let refused = tautwire_live::refusals_but(network, Some(in_runs()));
+    if !refused.is_empty() {
+        return Err(cannot(&Cannot::Refused(refused)));
+    }
+    let status = StatusFile::new(&scenario, writer.temporary().to_owned())
+        .map_err(|error| not_written(&place, &error))?;
+    let publish = |now: &LiveStatus| status.write(counted(network, now));
+    let lived = tautwire_live::run_watched(network, settings, in_runs(), Some(&publish))
+        .map_err(|error| cannot(&error))?;
+    status.end();
     let differences = tautwire_live::differences(network);
     let command = ("live", arguments.input.json);
     conclude(&scenario, command, &lived, differences, (writer, &place), arguments.capture)

@@ -13,6 +13,7 @@ use tautwire_workbench::network::NodeIndex;
 use tautwire_workbench::{Duration, Network, RunFolderWriter, Scenario};
 
 use super::live::{cannot, conclude};
+use super::live_status::{StatusFile, together};
 use super::run::{not_written, with_length};
 use super::test_channel::{CHANNEL, Message, Side, shown};
 use super::{message, remark, scenario};
@@ -36,6 +37,8 @@ part of the description that is not run live, 3 failure: an agent does not answe
 const READY: Span = Span::from_secs(30);
 /// How long it may be silent in the run and behind it.
 const SILENCE: Span = Span::from_secs(10);
+/// Distance of two writings of what was counted.
+const EVERY: Span = Span::from_millis(900);
 /// How long before its start all know it.
 const AHEAD: u64 = 1_000_000_000;
 /// How long frames may be on their way behind the end.
@@ -75,9 +78,12 @@ pub(super) fn run(arguments: &Master) -> Result<Exit, Exit> {
     };
     let writer = RunFolderWriter::create(&place).map_err(|error| not_written(&place, &error))?;
     signals::remove_on_kill(writer.temporary());
+    let status = StatusFile::new(&scenario, writer.temporary().to_owned())
+        .map_err(|error| not_written(&place, &error))?;
     let mut agents = Agents::connect(&scenario, &nodes, &arguments.agents)?;
     agents.ready()?;
-    agents.run()?;
+    agents.run(&status)?;
+    status.end();
     let (records, priority) = agents.records(network)?;
     drop(agents);
     let mut differences = tautwire_live::differences(network);
@@ -140,6 +146,8 @@ struct Agent {
     reports: [Option<(bool, i64)>; 2],
     last: Instant,
     result: Option<(Value, Vec<u64>)>,
+    /// What it has counted, last.
+    counted: Value,
 }
 
 /// The agents of a run.
@@ -151,6 +159,8 @@ struct Agents {
     is_whole: bool,
     /// Nanoseconds of the run.
     length: u64,
+    /// Whether an agent has counted more than what was written last.
+    is_news: bool,
 }
 
 impl Agents {
@@ -187,10 +197,11 @@ impl Agents {
                 reports: [None; 2],
                 last: Instant::now(),
                 result: None,
+                counted: Value::Null,
             });
         }
         let length = network.run.duration.as_ps().div_ceil(1000);
-        Ok(Self { is_whole: all.len() == network.nodes.len(), all, said, length })
+        Ok(Self { is_whole: all.len() == network.nodes.len(), all, said, length, is_news: false })
     }
 
     /// Takes what comes within a moment. An agent that goes, refuses or is silent ends the run.
@@ -209,7 +220,7 @@ impl Agents {
                 message(&format!("`{}`: what it says is not understood{why}", agent.name));
                 Exit::Failure
             };
-            let (line, words) = said.map_err(|why| not_understood(&format!(": {why}")))?;
+            let (mut line, words) = said.map_err(|why| not_understood(&format!(": {why}")))?;
             if let Some(ready) = line["ready"].as_array() {
                 agent.is_ready = true;
                 ready.iter().filter_map(|word| word.as_str()).for_each(|word| {
@@ -219,6 +230,9 @@ impl Agents {
                 let progress = &line["progress"];
                 let report = (progress["done"] == true, progress["between"].as_i64().unwrap_or(0));
                 agent.reports = [agent.reports[1], Some(report)];
+            } else if line["counted"].is_object() {
+                agent.counted = line["counted"].take();
+                self.is_news = true;
             } else if line["result"].is_object() {
                 agent.result = Some((line, words));
             } else {
@@ -274,13 +288,18 @@ impl Agents {
     }
 
     /// Starts all at one instant, and ends when no frame is on its way any more.
-    fn run(&mut self) -> Result<(), Exit> {
+    fn run(&mut self, status: &StatusFile) -> Result<(), Exit> {
         let start = monotonic() + AHEAD;
         self.all.iter_mut().for_each(|agent| agent.last = Instant::now());
         self.say("start", &json!(start))?;
         let end = start + self.length;
+        let mut written = Instant::now();
         while monotonic() < end + DRAIN && !(self.is_whole && self.nothing_is_between()) {
             self.look(SILENCE)?;
+            if self.is_news && written.elapsed() >= EVERY {
+                (self.is_news, written) = (false, Instant::now());
+                status.write(together(self.all.iter().map(|agent| &agent.counted)));
+            }
         }
         self.say("finish", &json!(true))
     }

@@ -6,6 +6,7 @@
 //! | agent | `ready` or `refused` | words on its interfaces, or why it cannot |
 //! | master | `start` | the reading of the machine's monotonic clock at which the run starts, in nanoseconds |
 //! | agent | `progress` | how far it is, ten times a second |
+//! | agent | `counted` | what it has counted, about each second, as `status.json` of a run has it |
 //! | master | `finish` | no frame is on its way any more |
 //! | agent | `result` or `refused` | the number of words that follow, or why there are none |
 //!
@@ -23,7 +24,7 @@ use serde_json::{Value, json};
 use tautwire_live::{RECEPTIONS_MAX, monotonic};
 
 /// The form of the messages: both sides must have the same.
-pub(super) const CHANNEL: &str = concat!("2 of tautwire ", env!("CARGO_PKG_VERSION"));
+pub(super) const CHANNEL: &str = concat!("3 of tautwire ", env!("CARGO_PKG_VERSION"));
 /// Longest line, which is a description.
 const LINE_MAX: u64 = 64 << 20;
 /// Most words of a record.

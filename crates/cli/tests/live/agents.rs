@@ -11,7 +11,8 @@ use tautwire_linux::Namespace;
 use crate::bridge::BRIDGED;
 use crate::common::{command, folder, tautwire};
 use crate::gptp::TIMED;
-use crate::processes::{Running, attached, namespace, said, started, terminate};
+use crate::processes::{Running, attached, namespace, said, started, status_of, terminate};
+use crate::watched::{counts, running};
 
 /// The bridge and two stations by agents: as in a live run. Without an agent of the bridge, which runs by itself, the stations alone are
 /// observed. Master and agents outlive each other.
@@ -65,6 +66,17 @@ fn agents_run_for_a_master_and_outlive_it() {
     for (_, _, lines) in &mut agents {
         said(lines, "runs `");
     }
+    // Meanwhile it says what all of them have counted: one sends, another receives.
+    let partial = running(&folder, "killed");
+    let status = status_of(&partial, |status| {
+        counts(status)[1] > 0 && status["ports"].as_array().map_or(0, Vec::len) == 4
+    });
+    let [sent, received, missing] = counts(&status);
+    assert!(sent > 0 && received > 0 && missing == 0, "{status}");
+    assert!(
+        status["streams"][0]["delay_max_ps"].is_u64() && status["streams"][0]["bound_ps"].is_u64(),
+        "{status}"
+    );
     let (mut gone, _, _) = agents.pop().unwrap();
     gone.kill().unwrap();
     gone.wait().unwrap();

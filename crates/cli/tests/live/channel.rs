@@ -122,7 +122,7 @@ fn an_agent_tells_masters_apart_and_has_one_at_a_time() {
         client.write_all(text.as_bytes()).unwrap();
         client
     };
-    let channel = concat!("2 of tautwire ", env!("CARGO_PKG_VERSION"));
+    let channel = concat!("3 of tautwire ", env!("CARGO_PKG_VERSION"));
     let run = |run: Value| format!("{}\n", json!({ "run": run }));
     let faulty = TWO.replace("talker: a", "talker: b");
     // A master that is none, that goes, and that is of another version.

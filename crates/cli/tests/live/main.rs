@@ -12,3 +12,4 @@ mod control;
 mod gptp;
 mod processes;
 mod runs;
+mod watched;

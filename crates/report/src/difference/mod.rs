@@ -3,9 +3,10 @@
 //! Streams and listeners are matched by their names. A key of [`Difference`] is there if it differs, so nothing but format,
 //! sides and counts is there for two equal results. Listeners are in the order of importance ([`Change`]). What is known of
 //! one side alone (a bound without a run on the other side) is not compared, and `compared` says so. What has no place in a
-//! listener is named in `elsewhere`. Not here: which results are compared (workbench), the text for a terminal (`table.rs`).
+//! listener is named in `elsewhere`. `side_by_side.rs` has all rows, those that do not differ too. Not here: which results are compared (workbench), the text for a terminal (`table.rs`).
 
 mod listener;
+mod side_by_side;
 mod table;
 mod values;
 
@@ -15,6 +16,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use self::listener::{Change, ListenerChange};
+pub use self::side_by_side::{ComparedRow, ComparedSide, RowSide, SideBySide};
 pub use self::values::ValueChange;
 use crate::run_folder::RunFolder;
 use crate::summary::{ListenerSummary, StreamSummary, Summary};
