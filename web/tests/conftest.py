@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
-
 from report_page import CHROMIUM, SWITCHES, WIDTHS, Opened, of_command, of_sample
 
 

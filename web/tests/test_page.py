@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
-
 from report_page import ROOT, WIDTHS, Opened, report_of
 
 

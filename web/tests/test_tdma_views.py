@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
-
 from report_page import ROOT, WIDTHS, Opened, report_of
 
 
