@@ -211,7 +211,7 @@ def test_time_triggered_frames_are_sent_in_the_windows_that_are_drawn() -> None:
     assert table is not None and table["kind"] == "time-triggered"
     [row] = [row for row in table["rows"] if row["name"] == "switch-a.p4"]
     assert len(planned) == sum(4_000_000_000 // slot["period_ps"] for slot in row["slots"])
-    assert len(sent) > 4
+    assert len(sent) > 2
     colours = {one.get_label(): tuple(one.get_facecolor()[0][:3]) for one in axes.collections}
     assert {label for label in colours if not label.startswith("_")} <= links
 
