@@ -5,7 +5,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, BrowserContext, Page
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = os.environ.get("TAUTWIRE_CHROMIUM", "/usr/bin/chromium")
@@ -54,6 +54,15 @@ def report_of(folder: Path, scenario: Path) -> Path:
     return of_command(folder, scenario) or of_sample(folder, scenario)
 
 
+def overheard(context: BrowserContext) -> tuple[Page, list[str], list[str]]:
+    """A new page, with what it says on the console and the addresses that it asks for."""
+    page, said, asked = context.new_page(), [], []
+    page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: said.append(f"error: {error}"))
+    page.on("request", lambda request: asked.append(request.url))
+    return page, said, asked
+
+
 class Opened:
     """A report in a page, with all that it said and asked for."""
 
@@ -68,15 +77,7 @@ class Opened:
         self.context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=scheme
         )
-        self.page: Page = self.context.new_page()
-        self.said: list[str] = []
-        self.asked: list[str] = []
-        self.page.on(
-            "console",
-            lambda message: self.said.append(f"{message.type}: {message.text}"),
-        )
-        self.page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
-        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page, self.said, self.asked = overheard(self.context)
         self.url = report.as_uri()
         self.page.goto(self.url)
         self.page.wait_for_selector("#streams tbody tr")

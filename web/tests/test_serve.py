@@ -13,8 +13,8 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
-from test_page import CHROMIUM, ROOT, SWITCHES, WIDTHS
+from playwright.sync_api import Browser
+from report_page import ROOT, WIDTHS, overheard
 
 TWO = (ROOT / "scenarios" / "two-stations.yaml").read_text()
 
@@ -46,15 +46,6 @@ def command() -> str:
     )
 
 
-@pytest.fixture(scope="module")
-def browser():
-    """Chromium, once for all tests."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)
-        yield browser
-        browser.close()
-
-
 class Served:
     """A server and a page of it, with all that the page said and asked for."""
 
@@ -71,15 +62,7 @@ class Served:
         self.context = browser.new_context(
             viewport={"width": size[0], "height": size[1]}
         )
-        self.page: Page = self.context.new_page()
-        self.said: list[str] = []
-        self.asked: list[str] = []
-        self.page.on(
-            "console",
-            lambda message: self.said.append(f"{message.type}: {message.text}"),
-        )
-        self.page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
-        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page, self.said, self.asked = overheard(self.context)
         self.page.goto(self.url)
 
     def end(self) -> None:
@@ -236,12 +219,12 @@ def test_a_live_run_is_shown_until_its_report(
         assert page.locator("header [role=status]").inner_text() == "Goes on"
         assert page.locator("#topology .node").count() >= 3
         # Rates need two looks, and frames have come by then.
+        page.wait_for_selector("#links tbody tr .bar")
         page.wait_for_selector("#topology text.load")
         row = page.locator("#streams tbody tr").first
         shown = row.locator("td").all_inner_texts()
         first = page.locator("#streams tbody tr td:nth-child(3)").all_inner_texts()
         assert any(text != "0" for text in first), shown
-        assert page.locator("#links tbody tr .bar").count() >= 1
         assert "NaN" not in page.locator("main").inner_html()
         assert "undefined" not in page.locator("main").inner_text()
         page.wait_for_function(
