@@ -41,7 +41,7 @@ pub fn exact(problem: &Problem, steps_max: u64) -> Outcome {
 #[must_use]
 pub fn exact_with(problem: &Problem, kept: &Kept, steps_max: u64) -> Outcome {
     problem.assert_sound();
-    if (0..problem.links.len()).any(|link| overloaded(problem, link)) {
+    if is_overloaded(problem) {
         return Outcome::Impossible;
     }
     let Some((differences, pairs)) = constraints(problem, kept) else {
@@ -55,7 +55,12 @@ pub fn exact_with(problem: &Problem, kept: &Kept, steps_max: u64) -> Outcome {
     }
 }
 
-/// Whether the windows of a link and its room are longer than the time that there is.
+/// Whether the windows of any link and its room, wherever that is, are longer than the time that there is.
+pub(crate) fn is_overloaded(problem: &Problem) -> bool {
+    (0..problem.links.len()).any(|link| overloaded(problem, link))
+}
+
+/// Whether those of one are.
 fn overloaded(problem: &Problem, link: usize) -> bool {
     let hops = problem.flows.iter().flat_map(|flow| flow.hops.iter().map(move |hop| (flow.period, hop)));
     let windows = hops.filter(|(_, hop)| hop.link == link).map(|(period, hop)| (period, hop.window));

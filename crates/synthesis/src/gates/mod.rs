@@ -17,7 +17,7 @@ use tautwire_units::Duration;
 pub use self::describe::Gated;
 use crate::check::{Fault, check};
 use crate::conflict::{FlowConflict, conflict};
-use crate::exact::{Outcome, exact_with};
+use crate::exact::{Outcome, exact_with, is_overloaded};
 use crate::first_fit::first_fit_with;
 use crate::network::{HOPS_MAX, STEPS_MAX, Verdict};
 use crate::problem::Problem;
@@ -91,14 +91,23 @@ fn found(network: &Network, mut described: Gated, kept: &Kept) -> Result<GateSch
 type WithGates = (Verdict, Schedule, Vec<(PortIndex, PortGates)>);
 
 /// A schedule and its gates, with the rooms that other traffic needs.
+///
+/// Rooms are at the ends of cycles, where they need not be: that a search finds none with them there proves nothing, unless there is none without
+/// them or a line has no time for all.
 fn with_rooms(network: &Network, described: &mut Gated, kept: &Kept) -> Result<WithGates, Vec<String>> {
-    for _ in 0..ROUNDS_MAX {
+    let mut is_impossible = false;
+    for round in 0..ROUNDS_MAX {
         let (verdict, schedule) = solve(&described.problem, kept);
+        is_impossible |= verdict == Verdict::Impossible && (round == 0 || is_overloaded(&described.problem));
+        let verdict = match verdict {
+            Verdict::Impossible if !is_impossible => Verdict::LeftOut,
+            verdict => verdict,
+        };
         let lists = lists::lists(network, described, &schedule)?;
-        if lists.crowded.is_empty() || verdict != Verdict::Scheduled {
+        if lists.crowded.is_empty() {
             return Ok((verdict, schedule, lists.gates));
         }
-        // Room for the largest frame of other classes.
+        // Room for the largest frame of other classes, whose queue would else be blocked for ever: also where a stream was left out.
         for (link, room) in lists.crowded {
             described.problem.links[link].room = Some(room);
         }

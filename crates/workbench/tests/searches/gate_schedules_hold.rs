@@ -36,10 +36,13 @@ fn beyond_bounds(network: &Network, all: &Bounds, seen: &Observation) -> Vec<Str
     found
 }
 
+/// A network of which not all streams are scheduled, and whose lists have no interval by chance for the largest frame of another class.
+const CROWDED: u64 = 556;
+
 #[test]
 fn every_schedule_found_is_proven_and_in_time() {
     let (seeds, mut scheduled, mut left_out, mut unproven) = (seeds(120), 0, 0, 0);
-    for seed in &seeds {
+    for seed in seeds.iter().chain(&[CROWDED]) {
         let text = random_time_aware(*seed);
         let network = described(&text);
         let found = ScheduledGates::find(&network, &GateOptions::default()).expect("time-aware streams");
