@@ -4,7 +4,7 @@
 //! A key that a file does not state has the default of linuxptp 3.1, which is that of IEEE 1588 and not that of 802.1AS. What is no gPTP is refused.
 //! Not here: clocks, stamps and residence times, which no configuration has.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use serde_json::Value;
@@ -46,6 +46,15 @@ const NEEDED: [(&str, &str, &[&str]); 3] = [
     ("delay_mechanism", "E2E", &["P2P"]),
     ("network_transport", "UDPv4", &["L2"]),
     ("transportSpecific", "0", &["0x1", "1", "0x01"]),
+];
+
+/// What an interface may have in place of the value for all of them, in addition to the needed keys.
+const OF_INTERFACES: [&str; 5] = [
+    "logSyncInterval",
+    "logAnnounceInterval",
+    "logMinPdelayReqInterval",
+    "neighborPropDelayThresh",
+    "allowedLostResponses",
 ];
 
 /// Values with their lines.
@@ -92,6 +101,36 @@ impl Configuration {
             values.insert(key.to_owned(), (value.trim().to_owned(), number));
         }
         found
+    }
+
+    /// Takes what all interfaces have alike as the value for all of them, and what is needed of each.
+    fn lift(&mut self, converted: &mut Converted) {
+        for key in NEEDED.map(|(key, ..)| key).into_iter().chain(OF_INTERFACES) {
+            let texts = self.ports.iter().map(|(_, values)| values.get(key).map(|(text, _)| text));
+            let is_alike =
+                texts.clone().all(|text| text.is_some()) && texts.collect::<BTreeSet<_>>().len() == 1;
+            if is_alike {
+                for (_, values) in self.ports.iter_mut().rev() {
+                    self.global.extend(values.remove(key).map(|value| (key.to_owned(), value)));
+                }
+            }
+        }
+        for (_, values) in &mut self.ports {
+            for (key, _, right) in NEEDED {
+                if let Some((text, line)) = values.remove(key) {
+                    needed(key, &text, right, &format!("{}:{line}", self.name), converted);
+                }
+            }
+            for key in OF_INTERFACES {
+                if let Some((text, line)) = values.get(key).filter(|(text, _)| text.parse::<i64>().is_err()) {
+                    converted.fault(format!(
+                        "{}:{line}: `{key}` is `{text}`: a whole number is expected",
+                        self.name
+                    ));
+                    values.remove(key);
+                }
+            }
+        }
     }
 
     /// Takes a number, or the default.
@@ -158,18 +197,24 @@ struct Settings {
     own: Vec<String>,
 }
 
+/// Refuses a value that no gPTP has.
+fn needed(key: &str, text: &str, right: &[&str], place: &str, converted: &mut Converted) {
+    if !right.iter().any(|right| right.eq_ignore_ascii_case(text)) {
+        converted.fault(format!(
+            "{place}: `{key}` is `{text}`, so it is another profile of IEEE 1588 and no gPTP: `{}` would be",
+            right[0]
+        ));
+    }
+}
+
 fn gptp(one: &mut Configuration, converted: &mut Converted) -> Settings {
+    one.lift(converted);
     for (key, default, right) in NEEDED {
         let (text, place) = match one.global.remove(key) {
             Some((text, line)) => (text, format!("{}:{line}", one.name)),
             None => (default.to_owned(), one.name.clone()),
         };
-        if !right.iter().any(|right| right.eq_ignore_ascii_case(&text)) {
-            converted.fault(format!(
-                "{place}: `{key}` is `{text}`, so it is another profile of IEEE 1588 and no gPTP: `{}` would be",
-                right[0]
-            ));
-        }
+        needed(key, &text, right, &place, converted);
     }
     let interval = (-7, 5);
     let common = [
@@ -185,7 +230,7 @@ fn gptp(one: &mut Configuration, converted: &mut Converted) -> Settings {
     let mut priority = one.number("priority1", 128, (0, 255), converted);
     let is_capable = one.number("gmCapable", 1, (0, 1), converted) == 1;
     // Of the two names that of linuxptp 4 is the newer.
-    let is_slave = ["slaveOnly", "clientOnly"].iter().any(|key| one.number(key, 0, (0, 1), converted) == 1);
+    let is_slave = ["slaveOnly", "clientOnly"].map(|key| one.number(key, 0, (0, 1), converted)).contains(&1);
     if !is_capable || is_slave {
         priority = 255;
     }

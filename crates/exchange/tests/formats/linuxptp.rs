@@ -70,6 +70,38 @@ fn what_is_no_gptp_or_cannot_be_read_is_said_with_its_line() {
     assert_eq!(read(&[input("bridge", LLDP)]).unwrap_err(), ["no file is a configuration of ptp4l"]);
 }
 
+/// An interface has its own value in place of that for all.
+#[test]
+fn what_interfaces_state_counts_for_them() {
+    let own = "network_transport L2\ndelay_mechanism P2P\nlogSyncInterval -4\n";
+    let text = format!(
+        "[global]\ntransportSpecific 1\nlogSyncInterval 9\n[eth0]\n{own}[eth1]\n{own}allowedLostResponses 7\n"
+    );
+    let found = read(&[input("bridge", &text)]).unwrap();
+    assert!(
+        found.text.contains("log-sync-interval: -4") && found.text.contains("lost-max: 3"),
+        "{}",
+        found.text
+    );
+    assert!(
+        found.left_out.contains(&"bridge:12: `allowedLostResponses 7` of eth1".to_owned()),
+        "{:?}",
+        found.left_out
+    );
+    let text = format!(
+        "[global]\nnetwork_transport L2\ndelay_mechanism P2P\ntransportSpecific 1\n[eth0]\n[eth1]\ndelay_mechanism E2E\nlogSyncInterval x\n"
+    );
+    let faults = read(&[input("bridge", &text)]).unwrap_err();
+    let why = "`delay_mechanism` is `E2E`, so it is another profile of IEEE 1588 and no gPTP: `P2P` would be";
+    assert_eq!(
+        faults,
+        [
+            format!("bridge:7: {why}"),
+            "bridge:8: `logSyncInterval` is `x`: a whole number is expected".to_owned()
+        ]
+    );
+}
+
 /// Whatever a file has, reading it ends with a description or with sentences.
 #[test]
 fn no_file_is_too_strange() {
