@@ -273,15 +273,15 @@ impl Sketch {
                         let _ = write!(text, "{class}: {{transmission-selection: ats}}, ");
                     }
                     Selection::Credit => {
-                        // All streams of the class may meet at one port.
-                        let load: u64 = self
-                            .streams
-                            .iter()
-                            .filter(|stream| stream.priority == class as u64)
-                            .map(|stream| self.committed(stream.rate))
+                        let load = self.charged_load(class);
+                        // With what is charged beyond the wire the classes may need more than the line has.
+                        let all: u64 = (0..8)
+                            .filter(|other| self.selections[bridge][*other] == Selection::Credit)
+                            .map(|other| self.charged_load(other))
                             .sum();
-                        // The smallest frame is charged most beyond the wire.
-                        let load = (load * (64 + self.credit_overhead.max(20))).div_ceil(84);
+                        let line = self.edge_rate.min(self.trunk_rate) * 1_000_000;
+                        let load =
+                            if all > line { load * (line / 1_000) / all.div_ceil(1_000) } else { load };
                         if load > 0 {
                             let _ = write!(
                                 text,
@@ -297,6 +297,14 @@ impl Sketch {
             let clock = self.clock();
             let _ = writeln!(text, "  e{number}: {{type: end-station, {}}}", clock.trim_end_matches(", "));
         }
+    }
+
+    /// The greatest charged load of a class at a port: all its streams may meet there.
+    fn charged_load(&self, class: usize) -> u64 {
+        let of_class = self.streams.iter().filter(|stream| stream.priority == class as u64);
+        let load: u64 = of_class.map(|stream| self.committed(stream.rate)).sum();
+        // The smallest frame is charged most beyond the wire.
+        (load * (64 + self.credit_overhead.max(20))).div_ceil(84)
     }
 
     /// A rate as a shaper whose clock is slow must be set to pass it from a talker whose clock is fast.
