@@ -1,7 +1,7 @@
 //! What a live run has counted up to now, while it goes on: for those that look on.
 //!
-//! The threads that carry frames never wait for it. Once in a while each is asked; it then takes its counts by value in parts, each so
-//! small that it costs some microseconds, and only where the next event leaves time for a part. What it has taken goes to the thread
+//! The threads that carry frames never wait for it. Once in a while each is asked; it then takes its counts by value in small
+//! parts, and only where the next event leaves time for a part. What it has taken goes to the thread
 //! that asked, which puts it together and publishes it (writes files) at its own pace. Counts of different nodes are of slightly different
 //! instants, so sums over nodes may be off by frames that were on their way.
 
@@ -25,7 +25,7 @@ const EVERY: time::Duration = time::Duration::from_secs(1);
 const STEP: time::Duration = time::Duration::from_millis(10);
 /// How long the threads may take; the counts of one that took longer are those of the look before.
 const PATIENCE: time::Duration = time::Duration::from_millis(500);
-/// Listeners of a part: some 20 microseconds.
+/// Listeners of a part.
 const PART: usize = 8;
 /// Nanoseconds that the next event must be away for a part to be taken.
 const ROOM: u64 = 150_000;
