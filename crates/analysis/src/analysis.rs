@@ -279,6 +279,7 @@ impl<'network> Analysis<'network> {
                     ready_max: None,
                     start_max: None,
                     next_max: None,
+                    spread_max: None,
                     hop_max: None,
                     sending_max: None,
                     queued: Brought::default(),
@@ -373,11 +374,15 @@ impl<'network> Analysis<'network> {
             (Some(_), _) => NO_REASON,
         };
         let reason = [before, arriving.reason, hop_reason].into_iter().find(|reason| *reason != NO_REASON);
-        let shaped = self.shaped_onward(entry, arriving, sending_max);
+        let spread = self.spread_of(entry, arriving, class, sending_max);
+        let spread_max = spread.zip(arriving.spread_max.or(arriving.ready_max));
+        let spread_max = spread_max.map(|(sending, ready)| ready.saturating_add(sending));
+        let shaped = self.shaped_onward(entry, arriving, sending_max.map(|all| (all, spread.unwrap_or(all))));
         Passage {
             ready_max: arriving.ready_max,
             start_max,
             next_max,
+            spread_max,
             hop_max,
             sending_max,
             queued: arriving.brought,
@@ -390,6 +395,29 @@ impl<'network> Analysis<'network> {
                 Method::None
             },
         }
+    }
+
+    /// The part of the time from the queue to the last bit at the next node by which bursts grow, if it is known to be less than all.
+    fn spread_of(
+        &self,
+        entry: &Entry,
+        arriving: &Arriving,
+        class: &ClassTerms,
+        sending_max: Option<u64>,
+    ) -> Option<u64> {
+        let plan = self.plan.port(entry.port);
+        // In a cycle, and where copies are one stream, all of it counts.
+        let spread = class.spread.as_ref().filter(|_| !plan.is_in_cycle && !self.plan.has_ways)?;
+        let local = |line: Line| Line { rate: plan.deviation.fastest(line.rate), ..line };
+        let (steep, flat) = (local(arriving.brought.least_burst()?), local(arriving.brought.least_rate()?));
+        let is_apart = !arriving.is_shared
+            && !arriving.is_represented
+            && !arriving.comes_by_others
+            && arriving.share.is_none();
+        let own = if is_apart { [steep, flat] } else { [Line::default(); 2] };
+        let wait = plan.deviation.stretch(spread.wait_max(own, steep.rate.max(flat.rate))?);
+        let transmission = entry.transmission_max.0.max(entry.transmission_max.1);
+        Some(wait.saturating_add(transmission).min(sending_max?))
     }
 
     /// From the application to the start of transmission and to the last bit at the next node, as far as that is known by the time since the run began.
@@ -422,8 +450,13 @@ impl<'network> Analysis<'network> {
     }
 
     /// The last shaper as the next node sees it.
-    fn shaped_onward(&self, entry: &Entry, arriving: &Arriving, sending_max: Option<u64>) -> Option<Shaped> {
-        let sending = sending_max?;
+    fn shaped_onward(
+        &self,
+        entry: &Entry,
+        arriving: &Arriving,
+        sending: Option<(u64, u64)>,
+    ) -> Option<Shaped> {
+        let (sending, spread) = sending?;
         let at_talker = entry.previous == NONE;
         if arriving.scheduled || at_talker {
             let line = arriving.brought.shaped?;
@@ -431,14 +464,16 @@ impl<'network> Analysis<'network> {
                 line,
                 tagged: entry.tagged,
                 way_max: sending,
+                spread,
                 origin_min: entry.ready_min,
                 of_link: arriving.share.is_some(),
                 meter: NONE,
             });
         }
         let before = arriving.policed.or(self.passages[entry.previous as usize].shaped)?;
-        let way_max = sent_later(arriving.queue_max?, before.way_max.checked_add(sending)?);
-        Some(Shaped { way_max, ..before })
+        let later = |way: u64, sending: u64| Some(sent_later(arriving.queue_max?, way.checked_add(sending)?));
+        let (way_max, spread) = (later(before.way_max, sending)?, later(before.spread, spread)?);
+        Some(Shaped { way_max, spread, ..before })
     }
 }
 

@@ -9,7 +9,7 @@ use tautwire_units::Bytes;
 use crate::analysis::Analysis;
 use crate::contribution::Arriving;
 use crate::curve::{Line, MICRO};
-use crate::passage::{Brought, NO_REASON, brought};
+use crate::passage::{Brought, NO_REASON, Shaped, brought};
 use crate::plan::{Entry, NONE, signed};
 use crate::port_plan::Selection;
 use crate::regulator::{GroupTerms, Origin, Regulator, choices};
@@ -63,7 +63,7 @@ impl Analysis<'_> {
             }
             let passage = &self.passages[entry.previous as usize];
             let shaped = passage.shaped.map(|shaped| (shaped, shaped.way_max));
-            let came = brought(&self.plan, entry, passage.next_max, shaped, entry.here_min);
+            let came = brought(&self.plan, entry, passage.grows_by(), shaped, entry.here_min);
             sum = sum.and(came.least_rate()?);
         }
         let load = u128::from(sum.rate) * u128::from(ps);
@@ -125,18 +125,31 @@ impl Analysis<'_> {
         Some(begun.min(latest.saturating_sub(cut.before_min.0)))
     }
 
+    /// By what part of the time from the application to the last bit here bursts have grown.
+    fn grown_before(&self, entry: &Entry) -> Option<u64> {
+        match entry.previous {
+            NONE => Some(0),
+            previous => self.passages[previous as usize].grows_by(),
+        }
+    }
+
     fn arrive_plain(&self, number: u32, entry: &Entry) -> Arriving {
         let (_, passage) = self.ways(entry);
         let received = self.received_max(entry);
         let ready_max = received.zip(passage).map(|(received, passage)| received.saturating_add(passage));
+        let spread_max = self.grown_before(entry).zip(passage).zip(ready_max);
+        let spread_max = spread_max.map(|((grown, passage), ready)| grown.saturating_add(passage).min(ready));
         let saved = entry.cut.map_or(0, |cut| signed(cut.before_min.0));
         let queue_max = passage.map(|passage| time(passage) - saved);
         let before = &self.passages[entry.previous as usize];
         let discards = self.policed(number, entry);
         let policed = discards.or_else(|| self.metered(entry));
         let shaped = policed.or(before.shaped).zip(queue_max);
-        let shaped = shaped.map(|(shaped, queue)| (shaped, shaped.way_max.saturating_add_signed(queue)));
-        let brought = brought(&self.plan, entry, ready_max, shaped, entry.ready_min);
+        let by = |way: fn(&Shaped) -> u64| {
+            shaped.map(|(shaped, queue)| (shaped, way(&shaped).saturating_add_signed(queue)))
+        };
+        let brought = brought(&self.plan, entry, spread_max, by(|shaped| shaped.spread), entry.ready_min);
+        let shaped = by(|shaped| shaped.way_max);
         let share = self.share(entry, shaped);
         let mut reason = self.why_unknown(entry, passage.is_none());
         if discards.is_some() && reason == NO_REASON {
@@ -146,10 +159,12 @@ impl Analysis<'_> {
             entry: number,
             brought,
             ready_max,
+            spread_max,
             queue_max,
             queue_min: entry.queue_min,
             tardy: 0,
             scheduled: false,
+            is_shared: false,
             is_represented: false,
             comes_by_others: false,
             reason,
@@ -181,10 +196,12 @@ impl Analysis<'_> {
             entry: number,
             brought: unshaped,
             ready_max: Some(host),
+            spread_max: None,
             queue_max: Some(time(host)),
             queue_min: entry.queue_min,
             tardy: 0,
             scheduled: false,
+            is_shared: false,
             is_represented: false,
             comes_by_others: false,
             reason: self.why_unknown(entry, false),
@@ -357,7 +374,9 @@ impl Analysis<'_> {
         let line = Line { rate: deviation.fastest(line.rate), ..line };
         let closer = closer(range, ats.time_quantum);
         let shaped = (tardy < u64::MAX).then(|| bunched(line, tardy + slack + closer));
-        let promised = brought(&self.plan, entry, ready_max, None, entry.ready_min).promised;
+        let grown = self.grown_before(entry).zip(queue_max).zip(ready_max);
+        let spread_max = grown.map(|((grown, queue), ready)| grown.saturating_add(queue).min(ready));
+        let promised = brought(&self.plan, entry, spread_max, None, entry.ready_min).promised;
         let reason = if eligibility.reason != NO_REASON {
             eligibility.reason
         } else if ready_max.is_none() {
@@ -370,10 +389,12 @@ impl Analysis<'_> {
             entry: number,
             brought: Brought { promised: if shared { None } else { promised }, shaped },
             ready_max,
+            spread_max,
             queue_max: queue_max.map(time),
             queue_min: entry.queue_min,
             tardy: if tardy == u64::MAX { 0 } else { tardy },
             scheduled: true,
+            is_shared: shared,
             is_represented: false,
             comes_by_others: false,
             reason,

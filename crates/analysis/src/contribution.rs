@@ -24,6 +24,8 @@ pub(crate) struct Arriving {
     pub(crate) brought: Brought,
     /// From the application to the queue, greatest.
     pub(crate) ready_max: Option<u64>,
+    /// The part of that by which bursts have grown, if it is known.
+    pub(crate) spread_max: Option<u64>,
     /// From the last bit here to the queue, greatest: of a frame that is cut through it may be below zero.
     pub(crate) queue_max: Option<i64>,
     /// Least time from the last bit here to the queue, which determines the order of frames from one link.
@@ -32,6 +34,8 @@ pub(crate) struct Arriving {
     pub(crate) tardy: u64,
     /// Whether its frames have eligibility times.
     pub(crate) scheduled: bool,
+    /// Whether it is for all streams of its scheduler.
+    pub(crate) is_shared: bool,
     /// Whether another entry represents its scheduler.
     pub(crate) is_represented: bool,
     /// Whether it represents frames that come by other links, too.
@@ -54,6 +58,11 @@ pub(crate) struct Contribution {
     /// Of these, streams whose frames are all of one size; and the rest.
     pub(crate) steps: Vec<Step>,
     pub(crate) rest: Sum,
+    /// Of the rest, streams whose frames are of several sizes, each frame as the largest; and what is left then.
+    pub(crate) slots: Vec<Step>,
+    beside_slots: Sum,
+    /// The greatest ratio of a slot to the smallest frame in it.
+    slot_ratio: (u64, u64),
     /// The arrivals of its virtual links.
     pub(crate) links: Vec<SharedLink>,
     /// Why there are none.
@@ -114,30 +123,44 @@ pub(crate) struct Offered {
     pub(crate) plain: Curve,
     pub(crate) shaped: Curve,
     pub(crate) stairs: Stairs,
+    /// The same with each frame of a stream with several sizes as its largest, if there are such: never less.
+    pub(crate) slots: Option<Stairs>,
 }
 
 impl Offered {
     /// Nothing.
     pub(crate) fn nothing() -> Self {
-        Self { plain: Curve::zero(), shaped: Curve::zero(), stairs: Stairs::nothing() }
+        Self { plain: Curve::zero(), shaped: Curve::zero(), stairs: Stairs::nothing(), slots: None }
     }
 
     /// Arrivals that are known by curves alone.
     pub(crate) fn by_curves(plain: Curve, shaped: Curve) -> Self {
-        Self { stairs: Stairs::by_curve(shaped.clone()), plain, shaped }
+        Self { stairs: Stairs::by_curve(shaped.clone()), plain, shaped, slots: None }
     }
 
     /// With what comes of something else.
     pub(crate) fn plus_curve(&self, other: &Curve) -> Self {
-        let stairs = self.stairs.plus(&Stairs::by_curve(other.clone()));
-        Self { plain: self.plain.plus(other), shaped: self.shaped.plus(other), stairs }
+        let other_stairs = Stairs::by_curve(other.clone());
+        let [stairs, slots] = self.both(|stairs| stairs.plus(&other_stairs));
+        Self {
+            plain: self.plain.plus(other),
+            shaped: self.shaped.plus(other),
+            stairs: stairs.expect("always"),
+            slots,
+        }
     }
 
     /// Plus what is taken of the line in steps, which this curve is above.
     pub(crate) fn plus_steps(&self, taken: &Curve, jumps: Option<&Arc<Jumps>>, rate: u64) -> Self {
         let Some(jumps) = jumps else { return self.plus_curve(taken) };
-        let stairs = Stairs { taken: Some((Arc::clone(jumps), rate)), ..self.stairs.clone() };
-        Self { plain: self.plain.plus(taken), shaped: self.shaped.plus(taken), stairs }
+        let [stairs, slots] =
+            self.both(|stairs| Stairs { taken: Some((Arc::clone(jumps), rate)), ..stairs.clone() });
+        Self {
+            plain: self.plain.plus(taken),
+            shaped: self.shaped.plus(taken),
+            stairs: stairs.expect("always"),
+            slots,
+        }
     }
 
     /// Limits the arrivals by a curve.
@@ -146,17 +169,18 @@ impl Offered {
         let shaped = less(&self.shaped);
         let is_limited = |rate: u64| limit.rate().is_some_and(|limit| limit < rate);
         // Arrivals remain frame by frame where these are the limit in the long run.
-        let stairs = match self.shaped.rate() {
-            Some(rate) if !is_limited(rate) => self.stairs.clone(),
-            _ => Stairs::by_curve(shaped.clone()),
+        let (stairs, slots) = match self.shaped.rate() {
+            Some(rate) if !is_limited(rate) => (self.stairs.clone(), self.slots.clone()),
+            _ => (Stairs::by_curve(shaped.clone()), None),
         };
-        Self { plain: less(&self.plain), shaped, stairs }
+        Self { plain: less(&self.plain), shaped, stairs, slots }
     }
 
     /// After a delay of at most `ps`.
     pub(crate) fn widened(&self, ps: u64) -> Self {
         let (plain, shaped) = (self.plain.widened(ps), self.shaped.widened(ps));
-        Self { plain, shaped, stairs: self.stairs.widened(ps) }
+        let slots = self.slots.as_ref().map(|slots| slots.widened(ps));
+        Self { plain, shaped, stairs: self.stairs.widened(ps), slots }
     }
 
     /// Both together.
@@ -165,7 +189,19 @@ impl Offered {
             plain: self.plain.plus(&other.plain),
             shaped: self.shaped.plus(&other.shaped),
             stairs: self.stairs.plus(&other.stairs),
+            slots: (self.slots.is_some() || other.slots.is_some())
+                .then(|| self.in_slots().plus(other.in_slots())),
         }
+    }
+
+    /// Frame by frame, each frame of a stream with several sizes as its largest.
+    pub(crate) fn in_slots(&self) -> &Stairs {
+        self.slots.as_ref().unwrap_or(&self.stairs)
+    }
+
+    /// Both forms, changed alike.
+    fn both(&self, change: impl Fn(&Stairs) -> Stairs) -> [Option<Stairs>; 2] {
+        [Some(&self.stairs), self.slots.as_ref()].map(|stairs| stairs.map(&change))
     }
 }
 
@@ -191,7 +227,7 @@ pub(crate) fn contributions<'a>(
     }
     if let Some((_, line, bits)) = port.control.filter(|(control, ..)| *control == class) {
         let mut own = Contribution::empty(class, OWN_LANE);
-        (own.sum, own.rest) = (Sum::of(line), Sum::of(line));
+        (own.sum, own.rest, own.beside_slots) = (Sum::of(line), Sum::of(line), Sum::of(line));
         (own.way, own.way_of_headers) = (None, None);
         own.has_strangers = true;
         (own.wire_min, own.wire_max) = (wire(Bytes::new(64)), bits);
@@ -226,12 +262,7 @@ impl Contribution {
                         Some(share) => SharedLink::add(&mut self.links, share, steep, flat),
                         None => {
                             self.sum.add(steep, flat);
-                            // Of a scheduler several streams may make use, with frames of several sizes.
-                            if entry.frame_min == entry.frame_max && !arriving.scheduled {
-                                self.steps.push(Step { bits: entry.wire_max(), lines: [steep, flat] });
-                            } else {
-                                self.rest.add(steep, flat);
-                            }
+                            self.add_in_frames(entry, arriving, [steep, flat]);
                         }
                     }
                 }
@@ -284,6 +315,9 @@ impl Contribution {
             sum: Sum::default(),
             steps: Vec::new(),
             rest: Sum::default(),
+            slots: Vec::new(),
+            beside_slots: Sum::default(),
+            slot_ratio: (1, 1),
             links: Vec::new(),
             unknown: NO_REASON,
             wire_min: u64::MAX,
@@ -344,6 +378,43 @@ impl Contribution {
         Stairs { lanes: vec![LaneStairs { steps: self.steps.clone(), line }], rest, taken: None }
     }
 
+    /// The same with streams of several sizes, each frame as the largest; none without such streams.
+    fn in_slots(&self, port: &PortPlan) -> Option<Stairs> {
+        if self.unknown != NO_REASON || self.slots.is_empty() {
+            return None;
+        }
+        let rest = self.links.iter().fold(self.beside_slots.curve(), |sum, link| sum.plus(&link.curve(port)));
+        let steps: Vec<Step> = self.steps.iter().chain(&self.slots).copied().collect();
+        let sizes = || steps.iter().map(|step| step.bits);
+        let sizes = sizes().min().zip(sizes().max()).expect("there are slots");
+        let line = ByLine::of(self.by_line(port).map(|line| line.in_bits(self.slot_ratio)), sizes);
+        Some(Stairs { lanes: vec![LaneStairs { steps, line }], rest, taken: None })
+    }
+
+    /// Adds the arrivals of an entry frame by frame, as far as they are known so.
+    fn add_in_frames(&mut self, entry: &Entry, arriving: &Arriving, [steep, flat]: [Line; 2]) {
+        let (least, largest) = (entry.wire_min(), entry.wire_max());
+        match () {
+            // Of a scheduler several streams may make use, with frames of several sizes.
+            () if arriving.is_shared => {
+                self.rest.add(steep, flat);
+                self.beside_slots.add(steep, flat);
+            }
+            () if least == largest => self.steps.push(Step { bits: largest, lines: [steep, flat] }),
+            () => {
+                self.rest.add(steep, flat);
+                let ratio = (largest, least);
+                self.slots.push(Step { bits: largest, lines: [steep, flat].map(|line| line.in_bits(ratio)) });
+                let is_more = |(num, den): (u64, u64)| {
+                    u128::from(largest) * u128::from(den) > u128::from(num) * u128::from(least)
+                };
+                if is_more(self.slot_ratio) {
+                    self.slot_ratio = ratio;
+                }
+            }
+        }
+    }
+
     /// What its link, and a credit-based class before it, let through, on the clock of the port.
     pub(crate) fn by_line(&self, port: &PortPlan) -> impl Iterator<Item = Line> {
         let way = self.way.filter(|_| self.line_rate > 0);
@@ -387,7 +458,12 @@ pub(crate) fn offered(port: &PortPlan, members: &[Contribution], by_frames: bool
         sum.shaped = sum.shaped.plus(&member.shaped(port, &promises));
         sum.plain = sum.plain.plus(&promises);
         if by_frames {
-            sum.stairs = sum.stairs.plus(&member.stairs(port));
+            let stairs = member.stairs(port);
+            let slots = member.in_slots(port);
+            if slots.is_some() || sum.slots.is_some() {
+                sum.slots = Some(sum.in_slots().plus(slots.as_ref().unwrap_or(&stairs)));
+            }
+            sum.stairs = sum.stairs.plus(&stairs);
         }
     }
     if by_frames { sum } else { Offered::by_curves(sum.plain, sum.shaped) }

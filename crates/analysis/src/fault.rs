@@ -34,6 +34,10 @@ pub enum PlantedFault {
     ProcessingMaxForgotten,
     /// ProcessingDelayMax is not added to eligibility times.
     ProcessingDelayMaxForgotten,
+    /// Bursts are taken not to grow by the bursts of others.
+    OthersInSpreadForgotten,
+    /// A scheduler is taken not to hold what is above its bucket.
+    BucketExcessForgotten,
     /// Time before time-triggered slots, in which no frame fits, is not taken off. Found by the search of
     /// these networks alone.
     GuardForgotten,
@@ -158,7 +162,7 @@ pub enum PlantedFault {
 
 impl PlantedFault {
     /// Those that any network may show.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::BlockingFrameForgotten,
         Self::SameClassBurstForgotten,
         Self::LaterFramesForgotten,
@@ -170,6 +174,8 @@ impl PlantedFault {
         Self::CreditDebtForgotten,
         Self::ProcessingMaxForgotten,
         Self::ProcessingDelayMaxForgotten,
+        Self::BucketExcessForgotten,
+        Self::OthersInSpreadForgotten,
     ];
 
     /// Those of the backlog in queues.

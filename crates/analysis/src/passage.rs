@@ -18,6 +18,8 @@ pub(crate) struct Shaped {
     pub(crate) tagged: Tags,
     /// From eligible to the last bit at the next node, greatest.
     pub(crate) way_max: u64,
+    /// The part of it by which bursts grow (`port/spread.rs`).
+    pub(crate) spread: u64,
     /// Least time from the application to eligible.
     pub(crate) origin_min: i64,
     /// Whether all sub-virtual-links of its link pass the shaper, which lets them through as one.
@@ -35,6 +37,8 @@ pub(crate) struct Passage {
     pub(crate) start_max: Option<u64>,
     /// From the application to the last bit at the next node.
     pub(crate) next_max: Option<u64>,
+    /// The part of that by which bursts grow, if it is known (`port/spread.rs`).
+    pub(crate) spread_max: Option<u64>,
     /// From the last bit here to the last bit at the next node.
     pub(crate) hop_max: Option<u64>,
     /// From the queue (eligible) to the last bit at the next node.
@@ -52,6 +56,12 @@ pub(crate) struct Passage {
 }
 
 impl Passage {
+    /// By what part of the time from the application to the last bit at the next node bursts grow at most.
+    pub(crate) fn grows_by(&self) -> Option<u64> {
+        let all = self.next_max?;
+        Some(self.spread_max.map_or(all, |spread| spread.min(all)))
+    }
+
     /// The least possible passage: the start of a fixed-point iteration.
     pub(crate) fn least(entry: &Entry) -> Self {
         let time = |ps: i64| Some(u64::try_from(ps).unwrap_or(0));
@@ -59,6 +69,7 @@ impl Passage {
             ready_max: time(entry.ready_min),
             start_max: time(entry.ready_min),
             next_max: time(entry.next_min),
+            spread_max: None,
             hop_max: time(entry.hop_min),
             sending_max: time(entry.next_min - entry.ready_min),
             queued: Brought::default(),

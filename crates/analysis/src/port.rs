@@ -7,6 +7,7 @@
 
 mod below;
 mod credit;
+mod spread;
 mod strict;
 mod terms;
 
@@ -23,6 +24,7 @@ use crate::windows::{ClassWindows, TIME};
 use tautwire_units::{Bits, Bytes};
 
 pub(crate) use self::below::Above;
+pub(crate) use self::spread::Spread;
 use self::terms::candidates;
 pub(crate) use self::terms::{Candidates, ClassTerms, FifoService, StartsSinceRun};
 

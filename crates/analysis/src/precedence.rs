@@ -93,8 +93,8 @@ impl Precedence {
         let overhead = Bytes::MEDIA_OVERHEAD.get() + self.cut_bits / 8;
         let rest = offered.stairs.rest.in_bits(ratio);
         let stairs = Stairs { rest, ..offered.stairs.charged(overhead, ratio) };
-        let all =
-            Offered { plain: offered.plain.in_bits(ratio), shaped: offered.shaped.in_bits(ratio), stairs };
+        let (plain, shaped) = (offered.plain.in_bits(ratio), offered.shaped.in_bits(ratio));
+        let all = Offered { plain, shaped, stairs, slots: None };
         // What a shaper lets pass may end in the middle of a frame.
         let one = Line { burst: u128::from(self.cut_bits) * MICRO, rate: 0 };
         if part.credit.is_some() { all.plus_curve(&Curve::least_of([one])) } else { all }

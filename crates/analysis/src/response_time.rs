@@ -188,6 +188,15 @@ pub(crate) struct ResponseTimes {
     pub(crate) backlog: Option<u128>,
 }
 
+impl ResponseTimes {
+    /// And others that hold as well.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        self.waits.extend(other.waits);
+        self.backlog = self.backlog.into_iter().chain(other.backlog).min();
+        self
+    }
+}
+
 /// A wait: of a frame that comes at `at`, by when so much has come of its class, micro-bits, and starts at `start`.
 #[derive(Clone, Copy, Default)]
 struct Wait {
@@ -210,6 +219,31 @@ pub(crate) fn response_times(latency: u128, rate: u64, higher: Coming<'_>, own: 
         return ResponseTimes::default();
     }
     waits_of(latency, (rate, None), higher, own, &own.0.sizes())
+}
+
+/// The same of a class in which each frame counts as the largest of its stream: for all of its frames alike.
+pub(crate) fn response_times_in_slots(
+    latency: u128,
+    rate: u64,
+    higher: Coming<'_>,
+    own: Coming<'_>,
+) -> ResponseTimes {
+    let Some(least) = own.0.sizes().first().copied().filter(|_| own.0.is_integral()) else {
+        return ResponseTimes::default();
+    };
+    // The busy period ends by the bits that the frames have, so by the curve.
+    let mut found = waits_of(latency, (rate, None), higher, own, &[least]);
+    for wait in &mut found.waits {
+        // A frame that is smaller than its slot waits no longer.
+        let own = u128::from(least) * MICRO;
+        *wait = QueueBound {
+            before: wait.before.saturating_sub(if wait.weight.0 == 0 { 0 } else { own }),
+            weight: (0, 1),
+            bits_min: 0,
+            ..*wait
+        };
+    }
+    found
 }
 
 /// The same of frames that are cut on a line of rate `line` by what comes above, up to their end: a wait is up to that, less the frame's own time.

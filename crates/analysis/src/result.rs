@@ -147,6 +147,8 @@ pub enum Method {
     CreditBasedFrameByFrame,
     /// Eq. (1) of the published switch (Annex V of 802.1Q; eq. 9 of Specht and Samii 2016).
     AtsContention,
+    /// The same, frame by frame.
+    AtsFrameByFrame,
     /// Strict priority, with the frames of all classes that come by one link counted together.
     StrictPriorityByLinks,
     /// Of a path: the sum of its hops, each by its method.
@@ -172,6 +174,7 @@ impl Method {
             Self::CreditBasedLineShaping => "credit-based-line-shaping",
             Self::CreditBasedFrameByFrame => "credit-based-frame-by-frame",
             Self::AtsContention => "ats-contention",
+            Self::AtsFrameByFrame => "ats-frame-by-frame",
             Self::StrictPriorityByLinks => "strict-priority-by-links",
             Self::HopByHop => "hop-by-hop",
             Self::PathProgram => "path-program",

@@ -229,6 +229,7 @@ impl Carried {
             ready_max: end,
             start_max: end,
             next_max: end,
+            spread_max: None,
             hop_max: hop,
             sending_max: hop,
             queued: Brought::default(),

@@ -179,12 +179,14 @@ impl Passage {
         let shaped = |kept: &Shaped, new: &Shaped| {
             (kept.line, kept.tagged, kept.origin_min) == (new.line, new.tagged, new.origin_min)
                 && new.way_max <= kept.way_max
+                && new.spread <= kept.spread
         };
         (self.reason, self.hop_reason) == (new.reason, new.hop_reason)
             && (self.method == Method::None) == (new.method == Method::None)
             && within(self.ready_max, new.ready_max)
             && within(self.start_max, new.start_max)
             && within(self.next_max, new.next_max)
+            && within(self.spread_max, new.spread_max)
             && within(self.hop_max, new.hop_max)
             && within(self.sending_max, new.sending_max)
             && line_within(self.queued.promised, new.queued.promised)
@@ -206,12 +208,15 @@ impl Passage {
             ready_max: add(self.ready_max, ready),
             start_max: add(self.start_max, ready + sending),
             next_max: add(self.next_max, ready + sending),
+            spread_max: add(self.spread_max, ready + sending),
             hop_max: add(self.hop_max, ready + sending),
             sending_max: add(self.sending_max, sending),
             queued: Brought { promised: grown(self.queued.promised), shaped: grown(self.queued.shaped) },
-            shaped: self
-                .shaped
-                .map(|shaped| Shaped { way_max: shaped.way_max.saturating_add(ready + sending), ..shaped }),
+            shaped: self.shaped.map(|shaped| Shaped {
+                way_max: shaped.way_max.saturating_add(ready + sending),
+                spread: shaped.spread.saturating_add(ready + sending),
+                ..shaped
+            }),
             ..self
         }
     }

@@ -367,7 +367,7 @@ impl Analysis<'_> {
         let of_link = self.plan.links[entry.stream as usize].is_some();
         let tagged = self.plan.entries[entry.previous as usize].tagged;
         let origin_min = entry.here_min;
-        Some(Shaped { line: policer.line, tagged, way_max: 0, origin_min, of_link, meter: NONE })
+        Some(Shaped { line: policer.line, tagged, way_max: 0, spread: 0, origin_min, of_link, meter: NONE })
     }
 
     /// The jitter that the policer before an entry grants, if there is one, and that with which its frames may come; none if

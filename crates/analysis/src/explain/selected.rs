@@ -268,6 +268,11 @@ fn formula(method: Method) -> (&'static str, &'static str) {
              class - own frame) / (line rate - rates of higher classes) + own frame / line rate",
             "802.1Q-2022 8.6.11 and Annex V; Specht and Samii 2016, eq. 9; Le Boudec 2018",
         ),
+        Method::AtsFrameByFrame => (
+            "from eligibility: largest lower frame + frames of higher classes until it starts + committed frames of the class before it, each at \
+             line rate, less how long before it the first of them came",
+            "802.1Q-2022 8.6.11 and Annex V; Davis, Burns, Bril and Lukkien 2007, all frames of the busy period; Le Boudec 2018",
+        ),
         // Services have words of their own.
         _ => NO_METHOD,
     }

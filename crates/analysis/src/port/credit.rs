@@ -15,7 +15,7 @@ use crate::plan::OWN_LANE;
 use crate::port_plan::ClassOrder;
 use crate::queue_bound::{QueueBound, backlog};
 use crate::reserved::{self, ReservedPort};
-use crate::response_time::{ResponseTimes, response_times, stepwise};
+use crate::response_time::{ResponseTimes, response_times, response_times_in_slots, stepwise};
 use crate::result::Method;
 use crate::stairs::Stairs;
 use crate::windows::Taken;
@@ -57,11 +57,13 @@ impl Assess<'_> {
         let blocking = u128::from(terms.blocking_bits) * MICRO;
         let held = |higher: &Curve| shaper.held_max(port.rate_served, blocking, higher);
         let higher = (&self.higher.stairs, &self.higher.shaped);
-        let earned = (self.by_frames && self.windows.is_none()).then(|| {
+        let in_slots = self.higher.slots.as_ref().map(|slots| (slots, higher.1));
+        let earned = [Some(higher), in_slots].into_iter().flatten().filter_map(|higher| {
             let earned = earning_max(blocking, port.rate_served, higher, slope_max, shaper.wire_per_charged)?;
             Some(earned.saturating_add(shaper.slack))
         });
-        let all = [held(&self.higher.plain), held(&self.higher.shaped), earned.flatten()];
+        let earned = if self.by_frames && self.windows.is_none() { earned.min() } else { None };
+        let all = [held(&self.higher.plain), held(&self.higher.shaped), earned];
         let held = all.into_iter().flatten().min();
         let credit_max = held.map(|held| shaper.credit_in(held));
         if let Some(windows) = self.windows {
@@ -109,9 +111,12 @@ impl Assess<'_> {
             let own = (&offered.stairs.charged(overhead, charged), &offered.shaped.in_bits(charged));
             let nothing = (&Stairs::of_taken(idle.1.as_ref(), zero, rate), zero);
             let by_steps = self.by_frames && self.windows.is_some() && !own.0.is_integral();
-            let waits = served.map(|(rate, latency)| match by_steps {
-                true => stepwise(latency, rate, nothing, own.1, charged_min),
-                false => response_times(latency, rate, nothing, own),
+            let slots = offered.slots.as_ref().filter(|_| self.windows.is_none() && !self.is_cut());
+            let slots = slots.map(|slots| slots.charged(overhead, charged));
+            let waits = served.map(|(rate, latency)| match (by_steps, &slots) {
+                (true, _) => stepwise(latency, rate, nothing, own.1, charged_min),
+                (false, None) => response_times(latency, rate, nothing, own),
+                (false, Some(slots)) => response_times_in_slots(latency, rate, nothing, (slots, own.1)),
             });
             let ResponseTimes { waits, backlog } = waits.unwrap_or_default();
             backlog_by_frames = backlog;
@@ -124,10 +129,12 @@ impl Assess<'_> {
                 false => Method::CreditBased,
             };
             terms.lanes = vec![(OWN_LANE, by_curves.into_iter().chain(waits).collect())];
+            let line = served.map(|(rate, latency)| (latency, rate));
+            let service = FifoService::of(line, charged, port.slack + 1);
             if self.is_in_order() {
-                let line = served.map(|(rate, latency)| (latency, rate));
-                terms.fifo = FifoService::of(line, charged, port.slack + 1);
+                terms.fifo.clone_from(&service);
             }
+            terms.spread = self.spread(service, &offered.plain);
         } else {
             terms.method = Method::BusyPeriod;
             let lanes: Vec<Lane> =

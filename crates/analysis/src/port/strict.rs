@@ -8,7 +8,9 @@ use crate::curve::{Curve, Line, MICRO};
 use crate::plan::OWN_LANE;
 use crate::port_plan::{ClassOrder, Selection};
 use crate::queue_bound::{QueueBound, backlog};
-use crate::response_time::{ResponseTimes, response_times, response_times_to_end, stepwise};
+use crate::response_time::{
+    ResponseTimes, response_times, response_times_in_slots, response_times_to_end, stepwise,
+};
 use crate::result::Method;
 use crate::stairs::Stairs;
 use crate::strict_priority;
@@ -53,8 +55,10 @@ impl Assess<'_> {
             };
             let ResponseTimes { waits, backlog } = if self.windows.is_some() && !self.unscheduled {
                 self.in_windows(blocking, (&offered.stairs, &own(&offered.shaped)))
-            } else if ats || self.unscheduled {
+            } else if self.unscheduled {
                 ResponseTimes::default()
+            } else if ats && self.tardy > 0 {
+                self.response_times(blocking, &offered.widened(self.tardy))
             } else {
                 self.response_times(blocking, offered)
             };
@@ -63,17 +67,22 @@ impl Assess<'_> {
                 bounds.iter().filter_map(|bound| bound.start_max(self.frame_min())).min()
             };
             let by_curves = candidates([plain, shaped, for_large]);
-            if least(&waits).is_some_and(|wait| least(&by_curves).is_none_or(|curves| wait < curves)) {
-                terms.method = Method::ResponseTime;
+            // Committed bursts are full frames but for roundings, which are not worth a name.
+            let (method, least_gain) =
+                if ats { (Method::AtsFrameByFrame, 1_000) } else { (Method::ResponseTime, 1) };
+            let is_less = |wait: u64| least(&by_curves).is_none_or(|curves| wait + least_gain <= curves);
+            if least(&waits).is_some_and(is_less) {
+                terms.method = method;
             }
             terms.lanes = vec![(OWN_LANE, by_curves.into_iter().chain(waits).collect())];
+            let higher = [&self.higher.plain, &self.higher.shaped];
+            let lines = higher.into_iter().flat_map(Curve::lines);
+            let left = |line: &Line| Some((blocking + line.burst, port.rate_served.checked_sub(line.rate)?));
+            let service = FifoService::of(lines.filter_map(left), (1, 1), port.slack);
             if self.is_in_order() {
-                let higher = [&self.higher.plain, &self.higher.shaped];
-                let lines = higher.into_iter().flat_map(Curve::lines);
-                let left =
-                    |line: &Line| Some((blocking + line.burst, port.rate_served.checked_sub(line.rate)?));
-                terms.fifo = FifoService::of(lines.filter_map(left), (1, 1), port.slack);
+                terms.fifo.clone_from(&service);
             }
+            terms.spread = self.spread(service, &offered.plain);
         } else {
             terms.method = Method::BusyPeriod;
             let lanes: Vec<Lane> = self.members.iter().map(|member| self.lane(member, (1, 1), 0)).collect();
@@ -95,6 +104,7 @@ impl Assess<'_> {
     /// Frame by frame.
     fn response_times(&self, blocking: u128, offered: &Offered) -> ResponseTimes {
         let port = self.port;
+        let by_slots = self.in_slots(blocking, offered);
         let higher = (&self.higher.stairs, &self.higher.shaped);
         let own = &offered.stairs;
         #[cfg(feature = "planted-faults")]
@@ -106,7 +116,20 @@ impl Assess<'_> {
         if self.is_cut() {
             return response_times_to_end(blocking, (port.rate_served, port.rate), higher, own);
         }
-        response_times(blocking, port.rate_served, higher, own)
+        response_times(blocking, port.rate_served, higher, own).and(by_slots)
+    }
+
+    /// The same with each frame of streams with several sizes as its largest, if there are such.
+    fn in_slots(&self, blocking: u128, offered: &Offered) -> ResponseTimes {
+        let higher = (self.higher.in_slots(), &self.higher.shaped);
+        if self.is_cut() || (offered.slots.is_none() && self.higher.slots.is_none()) {
+            return ResponseTimes::default();
+        }
+        let (rate, own) = (self.port.rate_served, (offered.in_slots(), &offered.shaped));
+        match offered.slots {
+            Some(_) => response_times_in_slots(blocking, rate, higher, own),
+            None => response_times(blocking, rate, higher, own),
+        }
     }
 
     /// Frame by frame, or in steps of the smallest frame where a stream has several sizes, together with the time taken by windows.

@@ -9,6 +9,8 @@ use crate::port_plan::PortPlan;
 use crate::queue_bound::QueueBound;
 use crate::result::{ClassBounds, Method};
 
+use super::Spread;
+
 /// Bounds of a queue that all hold; which is least depends on the frame.
 pub(crate) type Candidates = Vec<QueueBound>;
 
@@ -36,6 +38,8 @@ pub(crate) struct ClassTerms {
     pub(crate) since_run: Option<StartsSinceRun>,
     /// Its service in the order of arrival, if it is asked for and the class has one.
     pub(crate) fifo: Option<FifoService>,
+    /// By how much bursts of its streams grow, if that is less than by all of a frame's wait.
+    pub(crate) spread: Option<Spread>,
     pub(crate) bounds: ClassBounds,
 }
 
@@ -74,6 +78,7 @@ impl Default for ClassTerms {
             sent: None,
             since_run: None,
             fifo: None,
+            spread: None,
             bounds: ClassBounds::default(),
         }
     }

@@ -114,6 +114,6 @@ impl Analysis<'_> {
             return None;
         }
         let (tagged, origin_min, meter) = (came.tagged, entry.here_min, entry.previous);
-        Some(Shaped { line, tagged, way_max: 0, origin_min, of_link: false, meter })
+        Some(Shaped { line, tagged, way_max: 0, spread: 0, origin_min, of_link: false, meter })
     }
 }

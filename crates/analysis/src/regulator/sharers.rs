@@ -26,12 +26,6 @@ impl Regulator<'_> {
         })
     }
 
-    /// Whether every scheduler covers what the talkers of its streams promise.
-    pub(super) fn covers_promised(&self) -> bool {
-        self.schedulers()
-            .all(|users| self.covers_promises(&users, |member| self.promised(member, Origin::Application)))
-    }
-
     /// The streams of a shared scheduler that may be too slow; none if one is that has a single stream.
     pub(super) fn sharers(&self, origin: Origin) -> Option<Vec<StreamIndex>> {
         let is_slow = |users: &Vec<usize>| match users[..] {

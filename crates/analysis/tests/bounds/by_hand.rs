@@ -1,6 +1,6 @@
 //! Bounds worked out by hand, one network each: devices without delay, perfect clocks.
 
-use tautwire_analysis::{Bounds, Method, Unbounded, bounds, explain};
+use tautwire_analysis::{Accuracy, Bounds, Method, Unbounded, bounds, bounds_by, explain};
 use tautwire_model::Network;
 use tautwire_model::network::StreamIndex;
 use tautwire_units::{Bits, Duration};
@@ -106,20 +106,24 @@ fn the_published_switch_under_ats() {
     let shaped = "shaper: {committed-information-rate: 100 Mbit/s, committed-burst-size: 1542 B}";
     let greedy = "traffic: {type: greedy}, arrival-curve: {rate: 100 Mbit/s, burst: 12336 bit}, ";
     let ats = ", classes: {7: {transmission-selection: ats}, 6: {transmission-selection: ats}}";
-    let of = |streams: &[(&str, &str, u8)]| {
+    let of = |accuracy: Accuracy, streams: &[(&str, &str, u8)]| {
         let text: String = streams
             .iter()
             .map(|(name, talker, priority)| stream(name, talker, *priority, &format!("{greedy}{shaped}")))
             .collect();
-        bounds(&star(ats, &text))
+        bounds_by(&star(ats, &text), accuracy)
     };
-    let against_best_effort = of(&[("f", "a", 7), ("rest", "b", 5)]);
+    let against_best_effort = of(Accuracy::Frames, &[("f", "a", 7), ("rest", "b", 5)]);
     assert_eq!(delay_ns(&against_best_effort, 0), 2 * SENT_NS + 12_336);
     assert_eq!(against_best_effort.streams[0].hops[1].method, Method::AtsContention);
-    let two_of_a_class = of(&[("f", "a", 7), ("g", "b", 7)]);
+    let two_of_a_class = of(Accuracy::Frames, &[("f", "a", 7), ("g", "b", 7)]);
     assert_eq!(delay_ns(&two_of_a_class, 0), 2 * SENT_NS + 12_336);
-    let below = of(&[("f", "a", 7), ("g", "b", 6), ("rest", "c", 5)]);
+    let below = of(Accuracy::Curves, &[("f", "a", 7), ("g", "b", 6), ("rest", "c", 5)]);
     assert_eq!(delay_ns(&below, 1), 2 * SENT_NS + 27_413);
+    // The next frame above comes 123 us later: of its rate nothing counts.
+    let below = of(Accuracy::Frames, &[("f", "a", 7), ("g", "b", 6), ("rest", "c", 5)]);
+    assert_eq!(delay_ns(&below, 1), 2 * SENT_NS + 2 * 12_336);
+    assert_eq!(below.streams[1].hops[1].method, Method::AtsFrameByFrame);
 }
 
 #[test]

@@ -78,6 +78,11 @@ proptest! {
         let more = less.clone().altered(|parts| {
             let stream = &mut parts.streams[which];
             stream.payload_max = (stream.payload_max + Bytes::new(octets)).min(Bytes::new(1_500));
+            // A burst holds the largest frame, with headers and tag, on the wire.
+            let frame = stream.payload_max + Bytes::new(22) + Bytes::MEDIA_OVERHEAD;
+            if let Some(curve) = &mut stream.arrival {
+                curve.burst = curve.burst.max(frame.bits());
+            }
         });
         not_lower(&delays(&bounds(&less), None), &delays(&bounds(&more), None))?;
     }
