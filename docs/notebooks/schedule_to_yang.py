@@ -1,10 +1,10 @@
 # %% [markdown]
-# # A schedule, from its synthesis to YANG
+# # A schedule, from CP-SAT to YANG
 #
 # A controller sends orders to two motors and asks for their state, over two switches, while files take all that is
-# left. Which gates at which ports, and when may each talker send, so that no order ever waits? `schedule` finds
-# offsets and gate lists (802.1Q scheduled traffic), bounds prove them, a run shows them, and the lists go to the
-# bridges as YANG instance data.
+# left. Which gates at which ports, and when may each talker send, so that no order ever waits? The solver CP-SAT finds
+# offsets, gate lists follow from them (802.1Q scheduled traffic), bounds prove them, a run shows them, and the lists go
+# to the bridges as YANG instance data. It needs `pip install 'tautwire[cp-sat,plot]'`.
 
 # %%
 import json
@@ -55,14 +55,40 @@ before = tautwire.verify(plain)
 # %% [markdown]
 # ## Synthesis
 #
-# What comes back is the schedule and the network with it.
+# CP-SAT is exact: it finds a schedule of all streams, here the one with the least delays, or proves that there is none.
+# What comes back is the schedule, proven by bounds and held against a run, and the network with it.
 
 # %%
-schedule, scheduled = network.schedule()
+schedule, scheduled = network.schedule(method="cp-sat", least_delay=True)
 assert scheduled is not None
 for stream in schedule["streams"]:
     print(f"{stream['name']}: sent at {stream['offset_ps'] / 1e6} us, at most {stream['delay_max_ps'] / 1e6} us")
-schedule["verdict"], len(schedule["ports"])
+schedule["verdict"], schedule["run"]["verdict"], len(schedule["ports"])
+
+# %% [markdown]
+# The search of `tautwire schedule` needs no solver and takes thousands of streams; of these it finds a schedule, too.
+
+# %%
+quick, _ = network.schedule()
+{one["name"]: one["delay_max_ps"] / 1e6 for one in quick["streams"]}
+
+# %% [markdown]
+# ## What cannot be
+#
+# How short may the deadlines be? Where no schedule exists, the least set of streams that contradict each other is
+# named: with any one of them less there is a schedule.
+
+# %%
+least_us, conflict = 0, []
+for deadline_us in range(60, 20, -1):
+    for name in ("order-a", "order-b", "state-a"):
+        network.streams[name].deadline = f"{deadline_us} us"
+    tried, _ = network.schedule(method="cp-sat")
+    if tried["verdict"] == "impossible":
+        conflict = tried["conflict"]
+        break
+    least_us = deadline_us
+least_us, conflict
 
 # %% [markdown]
 # ## Proof and run

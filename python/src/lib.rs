@@ -12,6 +12,7 @@ mod frames;
 mod machines;
 mod network;
 mod results;
+mod schedule;
 mod slots;
 mod study;
 mod table;

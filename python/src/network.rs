@@ -11,10 +11,9 @@ use tautwire_model::network::{
 };
 use tautwire_model::{Loaded, Severity};
 use tautwire_report::ScheduleDocument;
-use tautwire_workbench::{
-    GateOptions, PROFILES, Profile, ProfileCheck, Scheduled, ScheduledChange, ScheduledGates,
-    with_dispatch_points,
-};
+use tautwire_workbench::{GateOptions, PROFILES, Profile, ProfileCheck};
+
+use crate::schedule;
 
 /// A network without faults.
 #[pyclass(frozen, module = "tautwire._core")]
@@ -139,35 +138,23 @@ impl CoreNetwork {
     }
 
     /// Offsets and gates of time-aware streams, or dispatch points of the time-triggered links: JSON, and the description with
-    /// them if it can be written.
-    #[pyo3(signature = (*, keep, precision, at))]
+    /// them if it can be written. `search` is called instead of the workbench's searches.
+    #[pyo3(signature = (*, keep, precision, at, search))]
     fn schedule(
         &self,
         py: Python<'_>,
         keep: bool,
         precision: &str,
         at: Option<&str>,
+        search: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(String, Option<String>)> {
         let precision =
             precision.parse().map_err(|_| PyValueError::new_err(format!("`{precision}` is no time")))?;
         let options = GateOptions { precision, keep };
-        if let Some(at) = at {
-            let at = at.parse().map_err(|_| PyValueError::new_err(format!("`{at}` is no time")))?;
-            let found = py.detach(|| ScheduledChange::find("schedule", &self.text, &options, at));
-            let found = found.ok_or_else(|| PyValueError::new_err("no stream to add"))?;
-            let found = found.map_err(|reasons| PyValueError::new_err(reasons.join("; ")))?;
-            let text = found.holds().then(|| found.text.clone());
-            return Ok((found.to_json().to_string(), text));
+        match at {
+            Some(at) => schedule::change(py, self, &options, at),
+            None => schedule::schedule(py, self, &options, search),
         }
-        if let Some(found) = py.detach(|| ScheduledGates::find(&self.network, &options)) {
-            let found = found.map_err(|reasons| PyValueError::new_err(reasons.join("; ")))?;
-            return Ok((found.to_json().to_string(), found.written("schedule", &self.text)));
-        }
-        let found = py.detach(|| Scheduled::find(&self.network));
-        let found = found.ok_or_else(|| PyValueError::new_err("nothing to schedule"))?;
-        let found = found.map_err(|faults| PyValueError::new_err(faults.join("; ")))?;
-        let text = with_dispatch_points("schedule", &self.text, &found.network);
-        Ok((found.to_json().to_string(), text))
     }
 
     /// The windows of a cycle, JSON: slots of TDMA, of time-triggered links, or of the elementary cycle of HaRTES; none if there are none.

@@ -51,6 +51,7 @@ from tautwire.results import (
     Table,
     Verification,
 )
+from tautwire.schedules import SolverError
 from tautwire.slots import PlannedSlot, SlotPlan, plan_slots
 from tautwire.studies import Range, Study, StudyError, grid, sample, study
 from tautwire.sweeps import sweep
@@ -94,6 +95,7 @@ __all__ = [
     "Replay",
     "Shaper",
     "SlotPlan",
+    "SolverError",
     "Span",
     "Stream",
     "Study",

@@ -1,5 +1,6 @@
 """The native module: what the crates compute, converted."""
 
+from collections.abc import Callable
 from typing import Any, final
 
 __all__ = [
@@ -67,7 +68,9 @@ class CoreNetwork:
     def timetable(self) -> str | None: ...
     def devices(self) -> list[dict[str, Any]]: ...
     def schedulers(self) -> list[dict[str, Any]]: ...
-    def schedule(self, *, keep: bool, precision: str, at: str | None) -> tuple[str, str | None]: ...
+    def schedule(
+        self, *, keep: bool, precision: str, at: str | None, search: Callable[[str], str] | None
+    ) -> tuple[str, str | None]: ...
 
 @final
 class Results:

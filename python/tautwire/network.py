@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack, cast
 
-from tautwire import _core
+from tautwire import _core, cp_sat, schedules
 from tautwire.describe import verbatim, yaml
 from tautwire.edits import Edited, edited, keys_at
 from tautwire.errors import DescriptionError, Diagnostic, FileError, UnknownNameError
@@ -399,9 +399,18 @@ class Network(Description):
         return self.core().schedulers()
 
     def schedule(
-        self, *, keep: bool = False, precision: str = "0 s", at: str | None = None
+        self,
+        *,
+        keep: bool = False,
+        precision: str = "0 s",
+        at: str | None = None,
+        method: schedules.Method = "search",
+        limit: float = cp_sat.LIMIT,
+        least_delay: bool = False,
     ) -> tuple[dict[str, Any], Network | None]:
         """Offsets and gates of all time-aware streams, or dispatch points of all time-triggered virtual links.
+
+        Bounds prove what is found, and a run of the network with it is held against them, before it is given.
 
         Parameters
         ----------
@@ -413,6 +422,15 @@ class Network(Description):
             When a run sets new lists for the streams without an offset, which are added to those that have one and
             have not ended by then. The schedule has the ``change`` with its instants, streams that have ``ended``,
             and whether it is ``safe``; if not, no network comes with it.
+        method
+            ``"search"``: as ``tautwire schedule``, for large sets, too. ``"cp-sat"``: by the solver of OR-Tools (extra
+            ``cp-sat``), for small sets: a schedule of all streams; or the proof that there is none for these margins,
+            a schedule of as many as it finds, and the least ``conflict``, proven.
+        limit
+            Of ``"cp-sat"``: work for each question to the solver, in its own unit of some seconds. The same limit
+            gives the same schedule on each machine. Beyond it the verdict is ``left out``, unless all are placed.
+        least_delay
+            Of ``"cp-sat"``: go on to the schedule with the least sum of delays of all orders of frames.
 
         Returns
         -------
@@ -421,12 +439,15 @@ class Network(Description):
             links from a table. Of time-aware streams: ``verdict``, ``streams`` with their ``offset_ps``, bounds and
             whether they are proven, ``ports`` with their ``control_list``, the least ``conflict`` if one was left
             out, and the reasons of what is ``unproven``. Of links: ``verdict``, ``links`` with their ``points``,
-            ``ports`` with the share of their time that is in slots.
+            ``ports`` with the share of their time that is in slots. With a network, ``run``: the ``verdict`` of its
+            bounds and a run together, how many frames were ``delivered``, and streams that are ``not_proven``.
 
         Raises
         ------
         UnknownNameError
             The network has nothing to schedule, or takes no schedule.
+        SolverError
+            OR-Tools is not installed, or a run contradicts the bounds.
 
         Examples
         --------
@@ -442,11 +463,12 @@ class Network(Description):
         >>> scheduled.schedule()[0] == schedule
         True
         """
-        try:
-            found, text = self.core().schedule(keep=keep, precision=precision, at=at)
-        except ValueError as error:
-            raise UnknownNameError(str(error), code="schedule::none") from error
-        return json.loads(found), None if text is None else load_text(text, self.name)
+        how = schedules.How(keep, precision, at, method, limit, least_delay)
+        schedule, text = schedules.schedule(self, how)
+        if text is None:
+            return schedule, None
+        scheduled = load_text(text, self.name)
+        return schedule | {"run": schedules.held(scheduled)}, scheduled
 
 
 Source = Network | str | os.PathLike[str]

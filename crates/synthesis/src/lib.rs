@@ -6,8 +6,9 @@
 //!
 //!  Problem ─┬─► first_fit.rs  large sets: quick, may leave flows out ──┬─► Schedule ─► check.rs
 //!  problem.rs│   (occupancy.rs)                                         │   schedule.rs  (other code)
-//!            └─► exact.rs     small sets: a schedule, or the proof that there is none
-//!                (differences.rs)
+//!            ├─► exact.rs     small sets: a schedule, or the proof that there is none
+//!            │   (differences.rs)
+//!            └─► outside.rs   searches of others, as a solver that the Python package calls
 //! ```
 //!
 //! Times are readings of the synchronised clocks, in picoseconds; two clocks differ by at most the
@@ -24,6 +25,7 @@ mod gates;
 mod intervals;
 mod network;
 mod occupancy;
+mod outside;
 mod problem;
 mod schedule;
 pub mod tdma_slots;
@@ -32,7 +34,8 @@ pub use check::{Fault, check};
 pub use conflict::FlowConflict;
 pub use exact::{Outcome, exact, exact_with};
 pub use first_fit::{Placement, first_fit, first_fit_with};
-pub use gates::{GateOptions, GateSchedule, Gated, schedule_gates};
-pub use network::{Described, NetworkSchedule, Verdict, schedule};
+pub use gates::{GateOptions, GateSchedule, Gated, schedule_gates, schedule_gates_by};
+pub use network::{Described, NetworkSchedule, Verdict, schedule, schedule_by};
+pub use outside::{Answer, Question, Search};
 pub use problem::{Flow, Hop, InQueue, Link, Problem, Room};
 pub use schedule::{AcceptanceWindow, Kept, Schedule};

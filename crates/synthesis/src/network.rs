@@ -5,6 +5,8 @@
 //! an application that runs free waits up to a period for its dispatch point, one that is locked is assumed to hand
 //! its frames over in time.
 
+use std::collections::BTreeMap;
+
 use tautwire_model::Network;
 use tautwire_model::network::{
     DelayRange, Distribution, NodeKind, PortIndex, Stream, StreamIndex, frame_length,
@@ -15,8 +17,9 @@ use tautwire_units::Duration;
 use crate::check::{Fault, check};
 use crate::exact::{Outcome, exact};
 use crate::first_fit::first_fit;
+use crate::outside::{Search, checked, question};
 use crate::problem::{Flow, Hop, Link, Problem, Room};
-use crate::schedule::Schedule;
+use crate::schedule::{Kept, Schedule};
 
 /// Steps that the complete search may take where first fit leaves flows out.
 pub(crate) const STEPS_MAX: u64 = 20_000;
@@ -168,4 +171,19 @@ pub fn schedule(network: &Network) -> Option<NetworkSchedule> {
     let wrong = faults.iter().any(|fault| !matches!(fault, Fault::TooLong { .. }));
     assert!(!wrong, "the schedule found is none: {}", faults[0]);
     Some(NetworkSchedule { verdict, described, schedule })
+}
+
+/// The same by a search outside of this crate.
+///
+/// # Errors
+/// Its schedule is none: a sentence.
+pub fn schedule_by(network: &Network, search: &mut Search<'_>) -> Option<Result<NetworkSchedule, String>> {
+    let described = Described::new(network)?;
+    let asked = question(&described.problem, &Kept::default(), &BTreeMap::new());
+    let answer = search(&asked);
+    Some(checked(&asked, answer).map(|answer| NetworkSchedule {
+        verdict: answer.verdict,
+        described,
+        schedule: answer.schedule,
+    }))
 }

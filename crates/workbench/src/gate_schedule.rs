@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex, Traffic};
 use tautwire_report::{ListenerVerification, Verdict, judge};
-use tautwire_synthesis::{GateOptions, GateSchedule, Verdict as ScheduleVerdict, schedule_gates};
+use tautwire_synthesis::{
+    GateOptions, GateSchedule, Search, Verdict as ScheduleVerdict, schedule_gates, schedule_gates_by,
+};
 use tautwire_units::Duration;
 
 /// A network with offsets and gates, and what they prove.
@@ -77,6 +79,20 @@ impl ScheduledGates {
     /// Why the network can have no such schedule, each a sentence.
     pub fn find(network: &Network, options: &GateOptions) -> Option<Result<Self, Vec<String>>> {
         Some(schedule_gates(network, options)?.map(|found| Self::of(&found, &found.network, false)))
+    }
+
+    /// The same by a search outside of the workbench.
+    ///
+    /// # Errors
+    /// As [`Self::find`]; or why what the search found is no schedule.
+    pub fn find_by(
+        network: &Network,
+        options: &GateOptions,
+        search: &mut Search<'_>,
+    ) -> Option<Result<Self, Vec<String>>> {
+        Some(
+            schedule_gates_by(network, options, search)?.map(|found| Self::of(&found, &found.network, false)),
+        )
     }
 
     /// With the proof by a network. With `asks_loss` a scheduled stream without a deadline that may lose frames is not proven either, as

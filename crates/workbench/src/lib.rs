@@ -25,6 +25,7 @@ mod granted;
 mod harts_test;
 mod late;
 mod mechanisms;
+mod outside_search;
 mod profiles;
 mod scenario;
 mod schedule;
@@ -40,6 +41,7 @@ pub use adversary::{
 pub use compare::{Compared, difference};
 pub use gate_change::ScheduledChange;
 pub use gate_schedule::{ScheduledGates, ScheduledPort, ScheduledStream, Unproven};
+pub use outside_search::{answer_of, question_json};
 pub use profiles::{
     PROFILES, Profile, ProfileCheck, Rule, RuleRow, RuleVerdict, Source as RuleSource, SourceKind,
 };
@@ -85,7 +87,10 @@ pub use tautwire_report::{
     port_name, proviso, refusal, served, served_html, srp, table, tdma, test_bed, verify, virtual_link,
 };
 pub use tautwire_sim::{Driver, HartsTest, Observation, Options, Progress, StreamPart};
-pub use tautwire_synthesis::{GateOptions, Verdict as ScheduleVerdict};
+pub use tautwire_synthesis::{
+    Answer as SearchAnswer, GateOptions, Question as SearchQuestion, Schedule, Search,
+    Verdict as ScheduleVerdict,
+};
 pub use tautwire_units::{Duration, ParseUnitError};
 
 /// Runs a network.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tautwire_model::Network;
 use tautwire_model::network::{PortIndex, StreamIndex};
-use tautwire_synthesis::{NetworkSchedule, Verdict, schedule};
+use tautwire_synthesis::{NetworkSchedule, Search, Verdict, schedule, schedule_by};
 use tautwire_units::Duration;
 
 /// A network with its schedule, and remarks about it.
@@ -37,6 +37,15 @@ impl Scheduled {
     /// Why the network does not take the schedule that was found, each a sentence.
     pub fn find(network: &Network) -> Option<Result<Self, Vec<String>>> {
         Some(Self::of(network, &schedule(network)?))
+    }
+
+    /// The same by a search outside of the workbench.
+    ///
+    /// # Errors
+    /// As [`Self::find`]; or why what the search found is no schedule.
+    pub fn find_by(network: &Network, search: &mut Search<'_>) -> Option<Result<Self, Vec<String>>> {
+        let found = schedule_by(network, search)?;
+        Some(found.map_err(|why| vec![why]).and_then(|found| Self::of(network, &found)))
     }
 
     fn of(network: &Network, found: &NetworkSchedule) -> Result<Self, Vec<String>> {

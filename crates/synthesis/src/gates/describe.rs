@@ -79,6 +79,13 @@ impl Gated {
         some
     }
 
+    /// The least common multiple of the periods of all flows of a link; none if it is too long for its type.
+    pub(super) fn whole_cycle(&self, link: usize) -> Option<Duration> {
+        let flows = self.problem.flows.iter().filter(|flow| flow.hops.iter().any(|hop| hop.link == link));
+        let common = |cycle: u64, period: u64| (cycle / gcd(cycle, period)).checked_mul(period);
+        flows.map(|flow| flow.period.as_ps()).try_fold(1, common).map(Duration::from_ps)
+    }
+
     /// The offset at which the talker of a flow releases its frames, if it dispatches them at an instant.
     #[must_use]
     pub fn offset(&self, flow: usize, dispatch: Duration) -> Duration {

@@ -9,6 +9,8 @@ mod describe;
 mod kept;
 mod lists;
 
+use std::collections::BTreeMap;
+
 use tautwire_model::Network;
 use tautwire_model::gates::PortGates;
 use tautwire_model::network::{PortIndex, StreamIndex};
@@ -20,7 +22,8 @@ use crate::conflict::{FlowConflict, conflict};
 use crate::exact::{Outcome, exact_with, is_overloaded};
 use crate::first_fit::first_fit_with;
 use crate::network::{HOPS_MAX, STEPS_MAX, Verdict};
-use crate::problem::Problem;
+use crate::outside::{Search, checked, question};
+use crate::problem::{Problem, Room};
 use crate::schedule::{Kept, Schedule};
 
 /// How often rooms are made for other traffic.
@@ -77,14 +80,73 @@ pub fn schedule_gates(network: &Network, options: &GateOptions) -> Option<Result
     }))
 }
 
+/// The same by a search outside of this crate, which may find none of what it is asked.
+///
+/// # Errors
+/// As [`schedule_gates`]; or why what the search found is no schedule.
+pub fn schedule_gates_by(
+    network: &Network,
+    options: &GateOptions,
+    search: &mut Search<'_>,
+) -> Option<Result<GateSchedule, Vec<String>>> {
+    Some(Gated::new(network, options)?.and_then(|described| {
+        let kept = if options.keep { kept::kept(network, &described)? } else { Kept::default() };
+        found_by(network, described, &kept, search)
+    }))
+}
+
+/// Asks a search until its lists have an interval for the largest frame of other classes, wherever that is in the cycle.
+fn found_by(
+    network: &Network,
+    described: Gated,
+    kept: &Kept,
+    search: &mut Search<'_>,
+) -> Result<GateSchedule, Vec<String>> {
+    let mut rooms: BTreeMap<usize, Room> = BTreeMap::new();
+    loop {
+        let asked = question(&described.problem, kept, &rooms);
+        let answer = checked(&asked, search(&asked)).map_err(|why| vec![why])?;
+        let lists = lists::lists(network, &described, &answer.schedule)?;
+        let mut is_new = false;
+        for (link, room) in lists.crowded {
+            let of_all = described.whole_cycle(link).ok_or_else(|| {
+                vec![format!("the cycle of {} is too long", described.problem.links[link].name)]
+            })?;
+            let before = rooms.get(&link).map_or(Duration::ZERO, |before| before.length);
+            if room.length > before {
+                rooms.insert(link, Room { cycle: of_all, length: room.length });
+                is_new = true;
+            }
+        }
+        if !is_new {
+            return Ok(with_lists(
+                network,
+                described,
+                (answer.verdict, answer.schedule, lists.gates),
+                answer.conflict,
+            ));
+        }
+    }
+}
+
 fn found(network: &Network, mut described: Gated, kept: &Kept) -> Result<GateSchedule, Vec<String>> {
     let (verdict, schedule, gates) = with_rooms(network, &mut described, kept)?;
     let left_out = schedule.dispatch.iter().position(Option::is_none);
     let conflict = left_out.map(|flow| conflict_of(network, &described, &schedule, kept, flow));
+    Ok(with_lists(network, described, (verdict, schedule, gates), conflict))
+}
+
+/// The network with the offsets and lists of a schedule.
+fn with_lists(
+    network: &Network,
+    described: Gated,
+    (verdict, schedule, gates): WithGates,
+    conflict: Option<FlowConflict>,
+) -> GateSchedule {
     let found = GateSchedule { verdict, described, schedule, network: network.clone(), conflict };
     let offsets: Vec<(StreamIndex, Duration)> =
         found.offsets().into_iter().filter_map(|(stream, offset)| Some((stream, offset?))).collect();
-    Ok(GateSchedule { network: network.with_gates(gates, &offsets), ..found })
+    GateSchedule { network: network.with_gates(gates, &offsets), ..found }
 }
 
 /// How a search ended, its schedule, and the gates of that.
