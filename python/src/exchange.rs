@@ -32,27 +32,38 @@ pub(crate) fn export(
     Ok((files, left_out))
 }
 
-/// The description of what files, by their names and texts, know of a network, and what is left out.
+/// The description of what files, by their names and octets, know of a network, what is left out, and the files that it names.
 #[pyfunction]
 pub(crate) fn import_network(
     py: Python<'_>,
     form: &str,
-    files: Vec<(String, String)>,
+    files: Vec<(String, Vec<u8>)>,
     configuration: Option<&str>,
     base: Option<&CoreNetwork>,
-) -> PyResult<(String, Vec<String>)> {
+) -> PyResult<(String, Vec<String>, Vec<(String, String)>)> {
     let import = exchange::import(form).ok_or_else(|| unknown(form, &IMPORTS.map(|import| import.name)))?;
-    let inputs: Vec<Input> = files.into_iter().map(|(name, text)| Input { name, text }).collect();
     let read = py
         .detach(|| match base {
-            None => import.read(&inputs, configuration),
+            None if import.reads_octets() && configuration.is_none() => import.read_octets(&files),
+            None => import.read(&texts(files)?, configuration),
             Some(_) if configuration.is_some() => {
                 Err(vec!["a base and a configuration are not of one form: leave out one of them".to_owned()])
             }
-            Some(base) => import.read_into(&inputs, &Base { text: &base.source.1, network: &base.network }),
+            Some(base) => {
+                import.read_into(&texts(files)?, &Base { text: &base.source.1, network: &base.network })
+            }
         })
         .map_err(|faults| PyValueError::new_err(faults.join("\n")))?;
-    Ok((read.text, read.left_out))
+    Ok((read.text, read.left_out, read.files))
+}
+
+/// Files that are texts.
+fn texts(files: Vec<(String, Vec<u8>)>) -> Result<Vec<Input>, Vec<String>> {
+    let text = |(name, octets)| match String::from_utf8(octets) {
+        Ok(text) => Ok(Input { name, text }),
+        Err(_) => Err(vec![format!("{name}: no UTF-8")]),
+    };
+    files.into_iter().map(text).collect()
 }
 
 fn unknown(form: &str, known: &[&str]) -> PyErr {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -14,8 +14,10 @@ from tautwire.network import Network, load, load_text
 
 __all__ = ["ExportForm", "Exported", "ImportForm", "Imported", "export", "import_network"]
 
-ExportForm = Literal["tc", "yang", "yang-xml", "tsnkit", "saihu", "inet", "dot", "graphml"]
-ImportForm = Literal["lldp", "linuxptp", "graphml", "tc", "tsnkit", "saihu", "inet", "yang"]
+ExportForm = Literal[
+    "tc", "yang", "yang-xml", "uni", "uni-xml", "gptp", "gptp-xml", "tsnkit", "saihu", "inet", "dot", "graphml"
+]
+ImportForm = Literal["lldp", "linuxptp", "graphml", "tc", "tsnkit", "saihu", "inet", "yang", "uni", "gptp", "capture"]
 
 
 @dataclass(frozen=True)
@@ -51,14 +53,30 @@ class Imported:
         The description, in YAML.
     left_out
         What the files say and the description does not, and what it says without them; a line each.
+    files
+        Files that the description names, such as traces of packets, by their names: ``save`` writes them beside it.
     """
 
     text: str
     left_out: list[str]
+    files: dict[str, str] = field(default_factory=dict)
 
     def network(self) -> Network:
-        """The network of the description; ``DescriptionError`` if it has faults."""
+        """The network of the description; ``DescriptionError`` if it has faults, ``ValueError`` if it names files."""
+        if self.files:
+            raise ValueError(f"the description names other files, {', '.join(self.files)}: `save` it, then `load` it")
         return load_text(self.text)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the description, and the files that it names into its folder; ``FileExistsError`` if one is there."""
+        folder = Path(path).parent
+        texts = {folder / name: text for name, text in self.files.items()} | {Path(path): self.text}
+        for file in texts:
+            if file.exists():
+                raise FileExistsError(f"{file} is there")
+        for file, text in texts.items():
+            with file.open("x", encoding="utf-8") as written:
+                written.write(text)
 
 
 def export(network: Network | str | os.PathLike[str], form: ExportForm, *, node: str | None = None) -> Exported:
@@ -69,7 +87,8 @@ def export(network: Network | str | os.PathLike[str], form: ExportForm, *, node:
     network
         A network, or the path of a description.
     form
-        ``"tc"``, ``"yang"``, ``"yang-xml"``, ``"tsnkit"``, ``"saihu"``, ``"inet"``, ``"dot"`` or ``"graphml"``.
+        ``"tc"``, ``"yang"``, ``"yang-xml"``, ``"uni"``, ``"uni-xml"``, ``"gptp"``, ``"gptp-xml"``, ``"tsnkit"``,
+        ``"saihu"``, ``"inet"``, ``"dot"`` or ``"graphml"``.
     node
         The bridge to write, of a form with a document for each; without it all of them.
 
@@ -121,14 +140,16 @@ def import_network(
         ``"graphml"``: a topology. ``"tc"``: what ``tc -j qdisc show`` prints, a file of each node, and the files of
         ``"lldp"`` of the same names. ``"tsnkit"``: tables of tsnkit, a topology with tasks and a schedule. ``"saihu"``:
         a network of Saihu, one file. ``"inet"``: NED files and an INI file of INET. ``"yang"``: instance data of
-        bridges in JSON or XML, a document of each.
+        bridges in JSON or XML, a document of each. ``"uni"``: requests for streams of a CUC, with a base.
+        ``"gptp"``: YANG instance data of gPTP, a document of each node with its name, with a base.
+        ``"capture"``: a pcap or pcapng file.
     files
         Paths of the files.
     configuration
         Which configuration of an INI file of INET, if it has several.
     base
-        A network, or the path of a description, into which ``"yang"`` is read: its text changes only where the
-        documents say something else. What streams are needed for is read with a base alone.
+        A network, or the path of a description, into which ``"yang"``, ``"uni"`` or ``"gptp"`` is read: its text
+        changes only where the documents say something else. What streams are needed for is read with a base alone.
 
     Raises
     ------
@@ -162,17 +183,22 @@ def import_network(
     >>> found.text.splitlines()[3], found.left_out
     ('  s: {type: bridge, ports: {p1: {default-priority: 3}}}', [])
     """
-    texts = [(Path(file).stem, _read(file)) for file in files]
+    octets = [(Path(file).stem, _read(file, is_text=form != "capture")) for file in files]
     if base is not None and not isinstance(base, Network):
         base = load(base)
-    return Imported(*_core.import_network(form, texts, configuration, None if base is None else base.core()))
+    core = None if base is None else base.core()
+    text, left_out, named = _core.import_network(form, octets, configuration, core)
+    return Imported(text, left_out, dict(named))
 
 
-def _read(file: str | os.PathLike[str]) -> str:
+def _read(file: str | os.PathLike[str], *, is_text: bool) -> bytes:
     try:
-        return Path(file).read_text(encoding="utf-8")
+        octets = Path(file).read_bytes()
+        if is_text:
+            octets.decode("utf-8")
     except OSError as error:
         why = f"{os.fspath(file)}: {error.strerror}"
         raise FileError(why, code="file::unreadable", path=os.fspath(file)) from error
     except UnicodeDecodeError as error:
         raise FileError(f"{os.fspath(file)}: no UTF-8", code="file::unreadable", path=os.fspath(file)) from error
+    return octets

@@ -47,3 +47,31 @@ def test_neighbours_become_a_network(tmp_path: Path) -> None:
     file.write_text("none")
     with pytest.raises(ValueError, match="sensor: no JSON"):
         tautwire.import_network("lldp", [file])
+
+
+def test_traces_of_formulas_are_files_beside_the_description(tmp_path: Path) -> None:
+    (tmp_path / "pair.ned").write_text(
+        "network Pair { submodules: a: TsnDevice; b: TsnDevice; connections: a.ethg++ <--> Eth100M <--> b.ethg++; }"
+    )
+    (tmp_path / "omnetpp.ini").write_text(
+        """[General]
+sim-time-limit = 10ms
+*.*.numApps = 1
+*.b.app[0].typename = "UdpSinkApp"
+*.a.app[0].typename = "UdpSourceApp"
+*.a.app[0].display-name = "wave"
+*.a.app[0].io.destAddress = "b"
+*.a.app[0].source.packetLength = 972B
+*.a.app[0].source.productionInterval = replaceUnit(sin(dropUnit(simTime() * 100)) + 1, "ms")
+"""
+    )
+    found = tautwire.import_network("inet", [tmp_path / "pair.ned", tmp_path / "omnetpp.ini"])
+    assert list(found.files) == ["wave.csv"]
+    with pytest.raises(ValueError, match=r"wave\.csv"):
+        found.network()
+    found.save(tmp_path / "pair.yaml")
+    # One packet at once, the next a millisecond later, ...
+    assert (tmp_path / "wave.csv").read_text().splitlines()[1:3] == ["0 ps,1000 B", "1000000000 ps,1000 B"]
+    assert tautwire.load(tmp_path / "pair.yaml").core().streams == ["wave"]
+    with pytest.raises(FileExistsError):
+        found.save(tmp_path / "pair.yaml")

@@ -4,6 +4,7 @@
 //! description, or something else: whatever it does not express, and whatever a description does not take of it, is named in a line of its own, so
 //! that nothing is left out unsaid.
 
+mod captures;
 mod dot;
 mod graphml;
 mod inet;
@@ -66,7 +67,13 @@ impl Export {
             (Scope::Network(write), None) => {
                 return Ok(vec![Text { file: None, converted: write(network) }]);
             }
-            (Scope::Files(write), None) => return Ok(write(network)),
+            (Scope::Files(write), None) => {
+                let texts = write(network);
+                if texts.is_empty() {
+                    return Err(format!("the network has nothing of {}", self.name));
+                }
+                return Ok(texts);
+            }
             (Scope::Network(_) | Scope::Files(_), Some(_)) => {
                 return Err(format!("{} is of the network as a whole: it takes no node", self.name));
             }
@@ -99,6 +106,8 @@ pub struct Converted {
     pub text: String,
     /// What the text does not take over, and what a description says without its files; a line each.
     pub left_out: Vec<String>,
+    /// Files that the description names, with their texts: they belong into its folder.
+    pub files: Vec<(String, String)>,
     /// What is wrong with the files that are read; with any there is no description.
     faults: Vec<String>,
 }
@@ -139,9 +148,13 @@ pub struct Import {
     has_configurations: bool,
     /// Reads files; its error is the fault behind which nothing can be read, and all others are in what it converted.
     of: fn(&Files<'_>, &mut Converted) -> Result<(), String>,
+    /// The same of a form whose files are no texts, by their names and octets.
+    of_octets: Option<OfOctets>,
     /// Puts what files say into a description that is there; none if the form cannot.
     onto: Option<Onto>,
 }
+
+type OfOctets = fn(&[(String, Vec<u8>)], &mut Converted) -> Result<(), String>;
 
 type Onto = fn(&Files<'_>, &Base<'_>, &mut Converted) -> Result<(), String>;
 
@@ -173,7 +186,30 @@ impl Import {
             )]);
         }
         let mut converted = Converted::default();
+        if self.reads_octets() {
+            return Err(vec![format!("files of {} are octets, no texts", self.name)]);
+        }
         let read = (self.of)(&Files { inputs, configuration }, &mut converted);
+        converted.keep(read);
+        if converted.faults.is_empty() { Ok(converted) } else { Err(converted.faults) }
+    }
+
+    /// Whether its files are octets and no texts: [`Self::read_octets`] reads them.
+    #[must_use]
+    pub fn reads_octets(&self) -> bool {
+        self.of_octets.is_some()
+    }
+
+    /// Reads a network of files that are no texts, by their names and octets.
+    ///
+    /// # Errors
+    /// All that is wrong with the files.
+    pub fn read_octets(&self, inputs: &[(String, Vec<u8>)]) -> Result<Converted, Vec<String>> {
+        let Some(of) = self.of_octets else {
+            return Err(vec![format!("files of {} are texts", self.name)]);
+        };
+        let mut converted = Converted::default();
+        let read = of(inputs, &mut converted);
         converted.keep(read);
         if converted.faults.is_empty() { Ok(converted) } else { Err(converted.faults) }
     }
@@ -209,7 +245,7 @@ pub struct Input {
 }
 
 /// All forms that can be read.
-pub static IMPORTS: [&Import; 8] = [
+pub static IMPORTS: [&Import; 11] = [
     &lldp::IMPORT,
     &linuxptp::IMPORT,
     &graphml::IMPORT,
@@ -218,6 +254,9 @@ pub static IMPORTS: [&Import; 8] = [
     &saihu::IMPORT,
     &inet::IMPORT,
     &yang::IMPORT,
+    &yang::uni::IMPORT,
+    &yang::gptp::IMPORT,
+    &captures::IMPORT,
 ];
 
 /// The form of a name that can be read.
@@ -227,10 +266,14 @@ pub fn import(name: &str) -> Option<&'static Import> {
 }
 
 /// All forms that can be written.
-pub static EXPORTS: [&Export; 8] = [
+pub static EXPORTS: [&Export; 12] = [
     &tc::EXPORT,
     &yang::JSON,
     &yang::XML,
+    &yang::uni::JSON,
+    &yang::uni::XML,
+    &yang::gptp::JSON,
+    &yang::gptp::XML,
     &tsnkit::EXPORT,
     &saihu::EXPORT,
     &inet::EXPORT,

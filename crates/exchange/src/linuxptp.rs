@@ -14,10 +14,11 @@ use crate::{Converted, Files, Import, Input, lldp, quoted, valid};
 
 pub(crate) static IMPORT: Import = Import {
     name: "linuxptp",
-    about: "configurations of ptp4l (linuxptp), a file of each node with the node's name; gPTP of the\nnodes becomes a description; with files of `lldpctl -f json0` of the same names, nodes and\ncables, too",
+    about: "configurations of ptp4l (linuxptp), a file of each node with the node's name; gPTP of the\nnodes becomes a description; with files of `lldpctl -f json0` of the same names, nodes\nand cables, too",
     example: "ssh bridge cat /etc/linuxptp/ptp4l.conf > ptp/bridge.cfg\ntautwire import linuxptp ptp/*.cfg lldp/*.json --to lab.yaml",
     has_configurations: false,
     of: read,
+    of_octets: None,
     onto: None,
 };
 

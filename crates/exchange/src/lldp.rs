@@ -15,6 +15,7 @@ pub(crate) static IMPORT: Import = Import {
     example: "ssh bridge lldpctl -f json0 > bridge.json\nssh control lldpctl -f json0 > control.json\ntautwire import lldp bridge.json control.json --to lab.yaml",
     has_configurations: false,
     of: read,
+    of_octets: None,
     onto: None,
 };
 

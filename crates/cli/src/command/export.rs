@@ -17,6 +17,7 @@ Examples:
   tautwire export graphml scenarios/in-vehicle.yaml --to in-vehicle.graphml
   tautwire export yang scenarios/scheduled-traffic.yaml --to configuration
   tautwire export yang-xml scenarios/in-vehicle.yaml --node front --to front.xml
+  tautwire export uni scenarios/scheduled-traffic.yaml --to requests.json
   tautwire export tsnkit scheduled.yaml --to instance
   tautwire export inet scenarios/scheduled-traffic.yaml --to model
 
@@ -26,6 +27,8 @@ Forms:
   yang      instance data of the YANG modules of IEEE 802.1Q and 802.1CB in JSON, a document for
             each bridge: VLANs, classes, gates, shapers, preemption, stream filters, replication
   yang-xml  the same in XML
+  uni       the streams as a CUC requests them of a CNC (802.1Qcc), in JSON; uni-xml the same in XML
+  gptp      gPTP of each node as YANG instance data (802.1AS) in JSON; gptp-xml the same in XML
   tsnkit    tables (CSV) of tsnkit: tasks and topology, and the schedule if ports have gates
   inet      network (NED) and configuration (INI) for INET 4.5 or later (OMNeT++): sources,
             priorities, classes, credit-based and asynchronous shapers, gates

@@ -134,3 +134,71 @@ fn documents_of_bridges_are_read_into_their_description() {
     let ended = tautwire(&folder, &["import", "tc", "yang/first.json", "--base", scenario.to_str().unwrap()]);
     assert_eq!((ended.code, &*ended.stderr), (2, "tautwire: files of tc take no base: those of yang do\n"));
 }
+
+#[test]
+fn traces_are_written_beside_a_description() {
+    let folder = folder("traces");
+    let ned = "network Pair { submodules: a: TsnDevice; b: TsnDevice; connections: a.ethg++ <--> Eth100M <--> b.ethg++; }";
+    fs::write(folder.join("Pair.ned"), ned).unwrap();
+    let ini = "[General]\nsim-time-limit = 20ms\n*.*.numApps = 1\n*.b.app[0].typename = \"UdpSinkApp\"\n*.a.app[0].typename = \"UdpSourceApp\"\n\
+        *.a.app[0].display-name = \"wave\"\n*.a.app[0].io.destAddress = \"b\"\n*.a.app[0].source.packetLength = 972B\n\
+        *.a.app[0].source.productionInterval = replaceUnit(sin(dropUnit(simTime() * 100)) + 1, \"ms\")\n";
+    fs::write(folder.join("omnetpp.ini"), ini).unwrap();
+    let import = ["import", "inet", "Pair.ned", "omnetpp.ini"];
+    let ended = tautwire(&folder, &import);
+    assert_eq!((ended.code, &*ended.stdout), (2, ""));
+    assert!(
+        ended.stderr.starts_with("tautwire: the description names other files, wave.csv: say with --to"),
+        "{}",
+        ended.stderr
+    );
+    fs::create_dir(folder.join("out")).unwrap();
+    let into = [&import[..], &["--to", "out/pair.yaml"]].concat();
+    let ended = tautwire(&folder, &into);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stderr.contains("omnetpp.ini:9: the formulas of a.app[0]"), "{}", ended.stderr);
+    assert!(
+        fs::read_to_string(folder.join("out/wave.csv")).unwrap().starts_with("time,payload\n0 ps,1000 B\n")
+    );
+    let shown = tautwire(&folder, &["verify", "out/pair.yaml", "--out", "run"]).stdout;
+    assert!(shown.contains("wave"), "{shown}");
+    // None is overwritten, and none is written then.
+    fs::remove_file(folder.join("out/pair.yaml")).unwrap();
+    let ended = tautwire(&folder, &into);
+    assert_eq!(
+        (ended.code, &*ended.stderr),
+        (2, "tautwire: out/wave.csv is there: no file is overwritten\n")
+    );
+    assert!(!folder.join("out/pair.yaml").exists());
+}
+
+#[test]
+fn a_capture_becomes_traffic_and_runs() {
+    let folder = folder("capture");
+    let mut file = Vec::new();
+    for word in [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 262_144, 1] {
+        file.extend(word.to_le_bytes());
+    }
+    for number in 0..20_u32 {
+        for word in [0, 1_000 * number, 114, 114] {
+            file.extend(word.to_le_bytes());
+        }
+        file.extend([2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x88, 0xb5]);
+        file.extend([7; 100]);
+    }
+    fs::write(folder.join("bus.pcap"), &file).unwrap();
+    let ended = tautwire(&folder, &["import", "capture", "bus.pcap", "--to", "bus.yaml"]);
+    assert_eq!(
+        (ended.code, &*ended.stderr),
+        (
+            0,
+            "tautwire: not from capture: bus: cables, bridges and rates: one bridge joins all stations by 1 Gbit/s\n"
+        )
+    );
+    let ended = tautwire(&folder, &["verify", "bus.yaml", "--out", "run"]);
+    assert!(ended.stdout.contains("c1") && ended.code <= 1, "{} {}", ended.stdout, ended.stderr);
+    fs::write(folder.join("none.pcap"), "time,payload\n").unwrap();
+    let ended = tautwire(&folder, &["import", "capture", "none.pcap"]);
+    assert_eq!((ended.code, &*ended.stderr), (2, "tautwire: none is neither a pcap nor a pcapng file\n"));
+    assert_eq!(tautwire(&folder, &["import", "capture", "missing.pcap"]).code, 2);
+}

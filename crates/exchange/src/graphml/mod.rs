@@ -20,6 +20,7 @@ pub(crate) static IMPORT: Import = Import {
     example: "tautwire import graphml plant.graphml --to plant.yaml",
     has_configurations: false,
     of: read::read,
+    of_octets: None,
     onto: None,
 };
 

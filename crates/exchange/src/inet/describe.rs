@@ -317,7 +317,7 @@ fn streams(found: &Found, names: &[String], converted: &mut Converted) -> Result
             "  - {{name: {}, talker: {}, listeners: [{}], ",
             quoted(name),
             node(source.talker),
-            node(source.listener)
+            source.listeners.iter().copied().map(node).collect::<Vec<_>>().join(", ")
         );
         match source.priority {
             Some(0) if !is_mixed(found) => {}
@@ -331,33 +331,60 @@ fn streams(found: &Found, names: &[String], converted: &mut Converted) -> Result
         }
         if source.octets + HEADERS > MTU {
             let _ = write!(text, "datagram: {} B, ", source.octets);
+        } else if matches!(source.interval, Interval::Trace(_)) {
+        } else if source.least != source.octets {
+            let _ = write!(
+                text,
+                "payload: {{min: {} B, max: {} B}}, ",
+                source.least + HEADERS,
+                source.octets + HEADERS
+            );
         } else {
             let _ = write!(text, "payload: {} B, ", source.octets + HEADERS);
         }
-        match source.interval {
+        match &source.interval {
             Interval::Constant(time) => {
-                let _ = write!(text, "traffic: {{type: periodic, interval: {}", Duration::from_ps(time));
+                let _ = write!(text, "traffic: {{type: periodic, interval: {}", Duration::from_ps(*time));
                 if source.offset > 0 {
                     let _ = write!(text, ", offset: {}", Duration::from_ps(source.offset));
                 }
                 if source.burst > 1 {
                     let _ = write!(text, ", burst: {}", source.burst);
                 }
-                text.push('}');
+                text.push_str(if source.is_phase_drawn { ", phase: random}" } else { "}" });
             }
             Interval::Exponential(mean) => {
                 let _ =
-                    write!(text, "traffic: {{type: poisson, mean-interval: {}}}", Duration::from_ps(mean));
+                    write!(text, "traffic: {{type: poisson, mean-interval: {}}}", Duration::from_ps(*mean));
                 if source.offset > 0 {
                     converted
                         .lacks(format!("{}: the offset of {name}, whose intervals are drawn", source.place));
                 }
+            }
+            Interval::Trace(frames) => {
+                let file = file(name, converted);
+                let _ = write!(text, "traffic: {{type: replay, file: {}}}", quoted(&file));
+                let mut trace = "time,payload\n".to_owned();
+                for (time, octets) in frames {
+                    let _ = writeln!(trace, "{time} ps,{} B", octets + HEADERS);
+                }
+                converted.files.push((file, trace));
             }
         }
         text.push_str(&shaper);
         text.push_str("}\n");
     }
     Ok(text)
+}
+
+/// A name for the file of a stream that no other file has.
+fn file(name: &str, converted: &Converted) -> String {
+    let own: String = name.chars().map(|letter| if letter == '/' { '-' } else { letter }).collect();
+    let own = own.trim_start_matches('.').to_owned();
+    let numbered = (2..).map(|number| format!("{own}-{number}.csv"));
+    let mut names = std::iter::once(format!("{own}.csv")).chain(numbered);
+    let is_free = |name: &String| converted.files.iter().all(|(own, _)| !own.eq_ignore_ascii_case(name));
+    names.find(is_free).expect("numbers do not end")
 }
 
 /// A meter of a stream, and the node whose it is.
@@ -468,14 +495,22 @@ fn meters<'f>(found: &'f Found, source: &Source) -> (Option<Metered<'f>>, Vec<Me
         let decoded = filters.decoder.iter().find(|one| {
             one.priority.is_none_or(|priority| source.priority == Some(priority))
                 && one.source.as_deref().is_none_or(|node| node == name(source.talker))
-                && one.destination.as_deref().is_none_or(|node| node == name(source.listener))
+                && one.destination.as_deref().is_none_or(|node| is_destination(source, node, &name))
         });
         ways.extend(decoded.and_then(|one| metered(filters, node, &one.stream)));
     }
     (own, ways)
 }
 
-/// The switches on the shortest way of a stream, in order.
+/// Whether a stream's frames go to an address as a decoder has it: a node's name, or a group's MAC address.
+fn is_destination<'f>(source: &Source, address: &str, name: &impl Fn(usize) -> &'f str) -> bool {
+    match source.group {
+        Some(group) => address.replace(':', "-").eq_ignore_ascii_case(&super::group_address(group)),
+        None => source.listeners.iter().any(|number| address == name(*number)),
+    }
+}
+
+/// The switches on the shortest ways of a stream, in order, each once.
 fn way(found: &Found, source: &Source) -> Vec<usize> {
     let mut before: BTreeMap<usize, usize> = BTreeMap::from([(source.talker, source.talker)]);
     let mut next = VecDeque::from([source.talker]);
@@ -494,13 +529,15 @@ fn way(found: &Found, source: &Source) -> Vec<usize> {
         }
     }
     let mut nodes = Vec::new();
-    let mut at = source.listener;
-    while let Some(node) = before.get(&at).copied().filter(|node| *node != at) {
-        if node != source.talker {
-            nodes.push(node);
+    for listener in &source.listeners {
+        let (mut own, mut at) = (Vec::new(), *listener);
+        while let Some(node) = before.get(&at).copied().filter(|node| *node != at) {
+            if node != source.talker && !nodes.contains(&node) {
+                own.push(node);
+            }
+            at = node;
         }
-        at = node;
+        nodes.extend(own.into_iter().rev());
     }
-    nodes.reverse();
     nodes
 }

@@ -1,15 +1,18 @@
 //! Networks of INET (OMNeT++): NED files and the configuration in an INI file, as its TSN networks have them.
 //!
-//! `value.rs`, `ini.rs` and `ned.rs` read the files; `read.rs` what they say of a network, `describe.rs` its description; `write.rs` writes both
+//! `value.rs`, `formula.rs`, `ini.rs` and `ned.rs` read the files; `read.rs` what they say of a network, `describe.rs` its description; `write.rs` writes both
 //! files. Sizes differ: INET counts UDP data, and meters of eligibility times the IP packet; a description has the payload of the frame, and
 //! counts frames with their gaps.
 
 mod describe;
+mod formula;
 mod ini;
 mod ned;
 mod read;
 mod value;
 mod write;
+
+use std::net::Ipv4Addr;
 
 use crate::{Converted, Export, Files, Import, Scope};
 
@@ -25,6 +28,7 @@ pub(crate) static IMPORT: Import = Import {
     example: "tautwire import inet Network.ned omnetpp.ini --configuration Shaped --to network.yaml",
     has_configurations: true,
     of: read,
+    of_octets: None,
     onto: None,
 };
 
@@ -45,6 +49,12 @@ const CLASSES: [[u64; 8]; 8] = [
 
 /// Networks that INET has in its library.
 const LIBRARY: [&str; 2] = ["TsnLinearNetwork", "TsnDumbbellNetwork"];
+
+/// The MAC address of a group (RFC 1112), as INET has it in texts.
+fn group_address(group: Ipv4Addr) -> String {
+    let [_, high, middle, low] = group.octets();
+    format!("01-00-5E-{:02X}-{middle:02X}-{low:02X}", high & 0x7f)
+}
 
 /// Two words: a node and its type, or the ends of a cable.
 type Pair = (&'static str, &'static str);

@@ -2,10 +2,12 @@
 //!
 //! Every parameter that counts is asked for by its full name; what nobody asked for is listed in the end. Not here: the description of it.
 
+mod packets;
 mod queues;
 mod traffic;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv4Addr;
 
 use super::ini::{Entry, Parameters};
 use super::ned::{Connection, Parameter, Type};
@@ -79,18 +81,25 @@ type Identified = (String, Option<u64>, Option<u64>);
 pub(super) enum Interval {
     Constant(u64),
     Exponential(u64),
+    /// Times since the first, with octets of UDP data, of a run of the stated length.
+    Trace(Vec<(u64, u64)>),
 }
 
 pub(super) struct Source {
     pub(super) place: String,
     pub(super) name: String,
     pub(super) talker: usize,
-    pub(super) listener: usize,
+    /// One, or those of a group.
+    pub(super) listeners: Vec<usize>,
+    pub(super) group: Option<Ipv4Addr>,
     pub(super) interval: Interval,
     pub(super) offset: u64,
+    /// Whether the first packet comes at a drawn time, less than an interval behind `offset`.
+    pub(super) is_phase_drawn: bool,
     /// Packets at once: sources that are alike.
     pub(super) burst: u64,
-    /// Octets of UDP data.
+    /// Octets of UDP data, least and most.
+    pub(super) least: u64,
     pub(super) octets: u64,
     /// Priority in the tag, if frames have one.
     pub(super) priority: Option<u64>,
@@ -101,11 +110,13 @@ pub(super) struct Source {
 impl Source {
     /// Whether packets of two sources come at the same times and are of one stream.
     fn is_alike(&self, other: &Self) -> bool {
-        let of = |one: &Self| (one.talker, one.listener, one.offset, one.octets, one.priority);
+        let of = |one: &Self| (one.talker, one.offset, one.least, one.octets, one.priority);
         of(self) == of(other)
-            && (&self.name, &self.stream) == (&other.name, &other.stream)
+            && (&self.name, &self.stream, &self.listeners) == (&other.name, &other.stream, &other.listeners)
+            && self.group == other.group
             && self.interval == other.interval
             && matches!(self.interval, Interval::Constant(_))
+            && !self.is_phase_drawn
     }
 }
 
@@ -154,6 +165,10 @@ struct Reader<'c> {
     name: String,
     parameters: Parameters,
     types: BTreeMap<String, Type>,
+    /// Of a run, picoseconds.
+    duration: Option<u64>,
+    /// The nodes whose sinks have joined a group's address, and at which UDP port.
+    groups: BTreeMap<Ipv4Addr, Vec<(usize, Option<u64>)>>,
     converted: &'c mut Converted,
 }
 
@@ -189,13 +204,19 @@ pub(super) fn read(types: Vec<Type>, ini: Vec<Entry>, converted: &mut Converted)
     });
     let duration = duration.transpose()?;
     let types: BTreeMap<String, Type> = types.into_iter().map(|own| (own.name.clone(), own)).collect();
-    let mut reader =
-        Reader { name: network.name.clone(), parameters: Parameters::default(), types, converted };
-    reader.read(&network, ini, duration)
+    let mut reader = Reader {
+        name: network.name.clone(),
+        parameters: Parameters::default(),
+        types,
+        duration,
+        groups: BTreeMap::new(),
+        converted,
+    };
+    reader.read(&network, ini)
 }
 
 impl Reader<'_> {
-    fn read(&mut self, network: &Type, ini: Vec<Entry>, duration: Option<u64>) -> Result<Found, String> {
+    fn read(&mut self, network: &Type, ini: Vec<Entry>) -> Result<Found, String> {
         let chain = self.chain(network);
         let connected: BTreeSet<&str> = chain
             .iter()
@@ -248,6 +269,7 @@ impl Reader<'_> {
         let mut sources = Vec::new();
         let (mut egress, mut ingress) = (Vec::new(), Vec::new());
         let names: Vec<String> = nodes.iter().map(|node| node.name.clone()).collect();
+        self.join(&names);
         for (number, node) in nodes.iter_mut().enumerate() {
             self.node(node);
             let streams = self.streams(&node.name);
@@ -267,7 +289,15 @@ impl Reader<'_> {
         for line in unused {
             self.converted.lacks(line);
         }
-        Ok(Found { name: self.name.clone(), duration, nodes, cables, sources, egress, ingress })
+        Ok(Found {
+            name: self.name.clone(),
+            duration: self.duration,
+            nodes,
+            cables,
+            sources,
+            egress,
+            ingress,
+        })
     }
 
     /// A cable, with the ports at its ends.

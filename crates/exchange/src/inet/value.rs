@@ -19,7 +19,7 @@ pub(super) enum Unit {
 }
 
 /// The units of OMNeT++ that parameters of networks have, with what they count and how much of it.
-const UNITS: [(&str, Unit, i128); 26] = [
+pub(super) const UNITS: [(&str, Unit, i128); 26] = [
     ("ps", Unit::Time, 1),
     ("ns", Unit::Time, 1_000),
     ("us", Unit::Time, 1_000_000),

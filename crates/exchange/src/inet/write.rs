@@ -7,6 +7,7 @@ mod switches;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::net::Ipv4Addr;
 
 use tautwire_model::network::{Clock, Network, NodeKind, PortIndex, Stream, Traffic};
 use tautwire_model::wire_bits;
@@ -77,6 +78,14 @@ struct Sent<'n> {
     burst: u32,
     interval: String,
     offset: u64,
+}
+
+impl Sent<'_> {
+    /// The group of a stream with several listeners, of its own: its address ends with the UDP port.
+    fn group(&self) -> Option<Ipv4Addr> {
+        let [_, high, middle, low] = (self.port as u32).to_be_bytes();
+        (self.stream.listeners.len() > 1).then(|| Ipv4Addr::new(239, high & 0x7f, middle, low))
+    }
 }
 
 pub(super) fn write(network: &Network) -> Vec<Text> {
@@ -189,7 +198,6 @@ impl<'n> Writer<'n> {
             };
             let without = [
                 (interval.is_none(), "its traffic: sources are periodic or Poisson"),
-                (stream.listeners.len() != 1, "several listeners"),
                 (number > BURST, "bursts of so many frames"),
                 (stream.payload_max.get() <= HEADERS, "frames without place for IP and UDP"),
                 (stream.datagrams.is_some(), "datagrams of several frames"),
@@ -224,7 +232,8 @@ impl<'n> Writer<'n> {
         for number in 0..self.network.nodes.len() {
             let node = self.names[number].clone();
             let own = || sent.iter().filter(|one| one.stream.talker.index() == number);
-            let received = || sent.iter().filter(|one| one.stream.listeners[0].index() == number);
+            let received =
+                || sent.iter().filter(|one| one.stream.listeners.iter().any(|node| node.index() == number));
             let frames = |one: &Sent<'_>| one.burst as usize;
             let count: usize = own().map(frames).sum::<usize>() + received().map(frames).sum::<usize>();
             if count == 0 {
@@ -242,9 +251,11 @@ impl<'n> Writer<'n> {
                     self.set(&format!("{path}.source.packetLength"), &format!("{octets}B"));
                     self.set(&format!("{path}.source.productionInterval"), &one.interval);
                     self.set(&format!("{path}.source.initialProductionOffset"), &time(one.offset));
-                    let listener = &self.names[one.stream.listeners[0].index()];
-                    let listener = format!("\"{listener}\"");
-                    self.set(&format!("{path}.io.destAddress"), &listener);
+                    let address = match one.group() {
+                        Some(group) => format!("\"{group}\""),
+                        None => format!("\"{}\"", self.names[one.stream.listeners[0].index()]),
+                    };
+                    self.set(&format!("{path}.io.destAddress"), &address);
                     self.set(&format!("{path}.io.destPort"), &port.to_string());
                     app += 1;
                 }
@@ -255,6 +266,9 @@ impl<'n> Writer<'n> {
                     self.set(&format!("{path}.typename"), "\"UdpSinkApp\"");
                     self.set(&format!("{path}.display-name"), &format!("\"{}\"", one.name));
                     self.set(&format!("{path}.io.localPort"), &port.to_string());
+                    if let Some(group) = one.group() {
+                        self.set(&format!("{path}.io.multicastAddresses"), &format!("[\"{group}\"]"));
+                    }
                     app += 1;
                 }
             }

@@ -25,6 +25,7 @@ pub(crate) static IMPORT: Import = Import {
     example: "tautwire import saihu network.json --to network.yaml",
     has_configurations: false,
     of: read,
+    of_octets: None,
     onto: None,
 };
 

@@ -24,10 +24,11 @@ pub(crate) static EXPORT: Export = Export {
 
 pub(crate) static IMPORT: Import = Import {
     name: "tc",
-    about: "queueing disciplines as `tc -j qdisc show` prints them, a file of each node with the node's name;\nwith files of `lldpctl -f json0` of the same names, nodes and cables, too",
+    about: "queueing disciplines as `tc -j qdisc show` prints them, a file of each node with the\nnode's name; with files of `lldpctl -f json0` of the same names, nodes and cables, too",
     example: "ssh bridge tc -j qdisc show > tc/bridge.json\nssh bridge lldpctl -f json0 > lldp/bridge.json\ntautwire import tc tc/*.json lldp/*.json --to lab.yaml",
     has_configurations: false,
     of: read::read,
+    of_octets: None,
     onto: None,
 };
 

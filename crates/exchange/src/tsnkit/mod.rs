@@ -33,6 +33,7 @@ pub(crate) static IMPORT: Import = Import {
     example: "tautwire import tsnkit task.csv topo.csv ls-*.csv --to scheduled.yaml",
     has_configurations: false,
     of: read::read,
+    of_octets: None,
     onto: None,
 };
 

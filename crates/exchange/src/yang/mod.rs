@@ -3,17 +3,19 @@
 //!
 //! `ports.rs`: interfaces with priorities, classes, selection and preemption; `gates.rs`: lists of gates; `component.rs`: the bridge with VLANs and
 //! forwarding; `read` reads these, and `update` puts them into a description that has the streams; `streams.rs`: stream identification, filters, gates and meters; `ats.rs`: schedulers;
-//! `frer.rs`: frame replication and elimination; `names.rs`: words and numbers of the modules. A
+//! `frer.rs`: frame replication and elimination; `names.rs`: words and numbers of the modules; `uni`: requests for streams, of the network as a whole; `gptp.rs`: gPTP of each node. A
 //! document has the data of a module only if the bridge uses it: some modules, once loaded, demand data of every port. What has no leaf is a line of its own.
 
 mod ats;
 mod component;
 mod frer;
 mod gates;
+pub(crate) mod gptp;
 mod names;
 mod ports;
 mod read;
 mod streams;
+pub(crate) mod uni;
 mod update;
 mod xml;
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::xml::escaped;
 
 /// Modules and their namespaces.
-const MODULES: [(&str, &str); 15] = [
+const MODULES: [(&str, &str); 18] = [
     ("ietf-interfaces", "urn:ietf:params:xml:ns:yang:ietf-interfaces"),
     ("iana-if-type", "urn:ietf:params:xml:ns:yang:iana-if-type"),
     ("ieee802-dot1q-types", "urn:ieee:std:802.1Q:yang:ieee802-dot1q-types"),
@@ -26,6 +26,9 @@ const MODULES: [(&str, &str); 15] = [
     ),
     ("ieee802-dot1cb-mask-and-match", "urn:ieee:std:802.1CB:yang:ieee802-dot1cb-mask-and-match"),
     ("ieee802-dot1cb-frer", "urn:ieee:std:802.1Q:yang:ieee802-dot1cb-frer"),
+    ("ieee1588-ptp-tt", "urn:ieee:std:1588:yang:ieee1588-ptp-tt"),
+    ("ieee802-dot1as-gptp", "urn:ieee:std:802.1AS:yang:ieee802-dot1as-gptp"),
+    ("ieee802-dot1q-cnc-config", "urn:ieee:std:802.1Q:yang:ieee802-dot1q-cnc-config"),
 ];
 
 /// Leaves whose values are identities, with the name of their module.

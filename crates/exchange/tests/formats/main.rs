@@ -2,8 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+mod capture;
 mod common;
+mod gptp;
 mod inet;
+mod inet_traffic;
 mod linuxptp;
 mod lldp;
 mod saihu;
@@ -12,5 +15,8 @@ mod tc;
 mod tc_accepts;
 mod topologies;
 mod tsnkit;
+mod uni;
 mod yang;
+mod yang_accepted;
 mod yang_base;
+mod yang_holds;

@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use tautwire_core::TrafficClass;
 
-pub use self::value::{shared_at, with_value};
+pub use self::value::{shared_at, value_at, with_element, with_value};
 pub(crate) use self::write::place_in;
 use crate::grammar::Grammar;
 use crate::network::{PortIndex, StreamIndex};

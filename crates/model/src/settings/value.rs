@@ -43,6 +43,57 @@ pub fn with_value(text: &str, key: &str, value: &str) -> Result<String, String> 
     })
 }
 
+/// The text of the value at `key`; none if nothing is named so, or if it is elsewhere, behind an anchor.
+#[must_use]
+pub fn value_at<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+    let mut faults = Faults::default();
+    let root = tree::read(0, text, &mut faults);
+    let (mut node, mut rest) = (&root, key);
+    while let Ok(Some((name, child))) = child(node, rest, "") {
+        if is_alias(node) {
+            return None;
+        }
+        node = child;
+        rest = rest[name.len()..].strip_prefix('.').unwrap_or_default();
+        if rest.is_empty() {
+            return text.get(node.place.start as usize..end_of(text, node));
+        }
+    }
+    None
+}
+
+/// The text with one more element, as YAML in one line, at the end of the list with a key of the description itself.
+///
+/// # Errors
+/// If the list is elsewhere, behind an anchor, or written so that nothing can be added to it.
+pub fn with_element(text: &str, key: &str, value: &str) -> Result<String, String> {
+    let mut faults = Faults::default();
+    let root = tree::read(0, text, &mut faults);
+    if faults.errors() > 0 {
+        return Err("the description is no YAML".to_owned());
+    }
+    let Some(list) = root.get(key) else { return with_value(text, key, &format!("[{value}]")) };
+    let Some(last) = list.items().last() else { return with_value(text, key, &format!("[{value}]")) };
+    let unlike =
+        || format!("`{key}` is written in a way to which nothing can be added: write its elements in lines");
+    if is_alias(list) {
+        return Err(unlike());
+    }
+    let end = end_of(text, last);
+    if text[list.place.start as usize..].starts_with('[') {
+        return Ok(format!("{}, {value}{}", &text[..end], &text[end..]));
+    }
+    let start = last.place.start as usize;
+    let line = text[..start].rfind('\n').map_or(0, |at| at + 1);
+    let before = &text[line..start];
+    if before.trim() != "-" {
+        return Err(unlike());
+    }
+    let behind = text[end..].find(['\n', '\r']).map_or(text.len(), |length| end + length);
+    let end_of_line = if text[behind..].starts_with('\r') { "\r\n" } else { "\n" };
+    Ok(format!("{}{end_of_line}{before}{value}{}", &text[..behind], &text[behind..]))
+}
+
 /// Whether a value at `key` would be one at other places, too: what the keys lead through is behind an anchor. Gives the keys of that.
 #[must_use]
 pub fn shared_at(text: &str, key: &str) -> Option<String> {
@@ -188,6 +239,24 @@ streams:
         tree::read(0, &text, &mut faults);
         assert_eq!(faults.errors(), 0, "{text}");
         text.lines().filter(|line| !TEXT.lines().any(|known| known == *line)).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn values_are_found_and_elements_added() {
+        assert_eq!(value_at(TEXT, "links.b-c.rate"), Some("1 Gbit/s"));
+        assert_eq!(value_at(TEXT, "links.a-b.rate"), None);
+        for (text, expected) in [
+            ("a: [1, 2]  # x\nb: 3\n", "a: [1, 2, 9]  # x\nb: 3\n"),
+            ("a:\n  - 1\n  - {x: 2}  # y\nb: 3\n", "a:\n  - 1\n  - {x: 2}  # y\n  - 9\nb: 3\n"),
+            ("a:\n- x: 1\n  y: 2", "a:\n- x: 1\n  y: 2\n- 9"),
+            ("a:\r\n- 1\r\nb: 3\r\n", "a:\r\n- 1\r\n- 9\r\nb: 3\r\n"),
+            ("a: []\n", "a: [9]\n"),
+            ("b: 3\n", "b: 3\na: [9]\n"),
+        ] {
+            assert_eq!(with_element(text, "a", "9").as_deref(), Ok(expected), "{text}");
+        }
+        assert!(with_element("b: &l [1]\na: *l\n", "a", "9").is_err());
+        assert!(with_element("a: [", "a", "9").is_err());
     }
 
     #[test]

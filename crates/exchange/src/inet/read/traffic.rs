@@ -1,9 +1,10 @@
 //! Sources of a node, the streams that they are, and the filters of both ways.
 
 use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 
 use super::super::value::{Number, Unit, Value};
-use super::{Decoded, Filters, Identified, Interval, Meter, Node, Reader, Source, get};
+use super::{Decoded, Filters, Identified, Meter, Node, Reader, Source, get};
 
 impl Reader<'_> {
     /// Streams of a talker: name, port of UDP or none for all, priority.
@@ -84,6 +85,77 @@ impl Reader<'_> {
         }
     }
 
+    /// Groups, with the nodes that have joined them.
+    pub(super) fn join(&mut self, names: &[String]) {
+        for (node, name) in names.iter().enumerate() {
+            let count = self.whole(&format!("{name}.numApps"), Unit::None).ok().flatten().unwrap_or(0);
+            for number in 0..count.min(65_536) {
+                let own = self.joined(node, &format!("{name}.app[{number}]"), number);
+                self.converted.keep(own);
+            }
+        }
+    }
+
+    fn joined(&mut self, node: usize, path: &str, number: u64) -> Result<(), String> {
+        let Some((value, place)) = self.value(&format!("{path}.io.multicastAddresses"), number)? else {
+            return Ok(());
+        };
+        let port = self.value(&format!("{path}.io.localPort"), number)?;
+        let port = port.and_then(|(value, _)| value.whole(Unit::None));
+        let stated = value.list().ok_or_else(|| format!("{place}: a list of addresses is expected"))?;
+        for address in stated {
+            let own = address.text().and_then(|text| text.parse::<Ipv4Addr>().ok());
+            let own = own.filter(Ipv4Addr::is_multicast).ok_or_else(|| {
+                format!("{place}: a group has an IPv4 address from 224.0.0.0 to 239.255.255.255, in quotes")
+            })?;
+            self.groups.entry(own).or_default().push((node, port));
+        }
+        Ok(())
+    }
+
+    /// Who gets what a talker sends to an address and port: a node by its name, or those that have joined a group.
+    fn listeners(
+        &mut self,
+        talker: usize,
+        (address, place): &(Value, String),
+        port: Option<u64>,
+        path: &str,
+        names: &[String],
+    ) -> Option<(Vec<usize>, Option<Ipv4Addr>)> {
+        let name = address.text().map(|text| text.split(['(', '%']).next().unwrap_or("").trim());
+        let group = name.and_then(|name| name.parse::<Ipv4Addr>().ok()).filter(Ipv4Addr::is_multicast);
+        let Some(group) = group else {
+            let found = name.and_then(|name| names.iter().position(|own| own == name));
+            if found.is_none() {
+                self.converted
+                    .lacks(format!("{place}: the source {path}; its destination is no node of the network"));
+            }
+            return found.map(|node| (vec![node], None));
+        };
+        let mut found: Vec<usize> = Vec::new();
+        let joined = self.groups.get(&group).map_or(&[][..], Vec::as_slice);
+        for (node, _) in joined.iter().filter(|(node, _)| *node != talker) {
+            if found.contains(node) {
+                continue;
+            }
+            found.push(*node);
+            // All that have joined a group get its frames, whatever their ports.
+            if !joined.contains(&(*node, port)) {
+                self.converted.lacks(format!(
+                    "{place}: {} has joined {group}, but not at the port of the source {path}: it gets the frames, and is written as a listener",
+                    names[*node]
+                ));
+            }
+        }
+        if found.is_empty() {
+            self.converted
+                .lacks(format!("{place}: the source {path}; no other node has joined the group {group}"));
+            return None;
+        }
+        found.sort_unstable();
+        Some((found, Some(group)))
+    }
+
     /// A source of a talker; none if an application is another one, or is left out.
     fn source(
         &mut self,
@@ -100,7 +172,8 @@ impl Reader<'_> {
             self.converted.lacks(format!("{path}: an application without a type"));
             return Ok(None);
         };
-        let port = self.value(&format!("{path}.io.localPort"), number)?;
+        // A sink's port counts in `expr(udp.destPort == ...)` alone; a source's says nothing.
+        self.value(&format!("{path}.io.localPort"), number)?;
         match kind.text() {
             Some("UdpSourceApp") => {}
             Some("UdpSinkApp") => return Ok(None),
@@ -111,62 +184,28 @@ impl Reader<'_> {
                 return Ok(None);
             }
         }
-        drop(port);
-        let octets = self.value(&format!("{path}.source.packetLength"), number)?;
-        let interval = self.value(&format!("{path}.source.productionInterval"), number);
-        let offset = self.value(&format!("{path}.source.initialProductionOffset"), number)?;
         let port = self.value(&format!("{path}.io.destPort"), number)?;
+        let port = port.and_then(|(value, _)| value.whole(Unit::None));
         let address = self.value(&format!("{path}.io.destAddress"), number)?;
-        let Some((octets, place)) = octets else {
-            return Err(format!("{path}.source.packetLength: it has no value"));
-        };
-        let Some(bits) = octets.whole(Unit::Size).filter(|bits| bits % 8 == 0) else {
-            self.converted.lacks(format!("{place}: the source {path}; its packets are not of one length"));
-            return Ok(None);
-        };
-        let place_of_interval =
-            self.parameters.get(&format!("{}.{path}.source.productionInterval", self.name));
-        let place_of_interval = place_of_interval.map_or_else(|| path.clone(), |entry| entry.place.clone());
-        let interval = interval.ok().flatten().and_then(|(value, _)| match &value {
-            Value::Call(name, values) if name == "exponential" && values.len() == 1 => {
-                values[0].whole(Unit::Time).map(Interval::Exponential)
-            }
-            value => value.whole(Unit::Time).filter(|time| *time > 0).map(Interval::Constant),
-        });
-        let Some(interval) = interval else {
-            self.converted.lacks(format!(
-                "{place_of_interval}: the source {path}; its interval is no constant time and not exponential"
-            ));
-            return Ok(None);
-        };
-        let offset = match offset.map(|(value, place)| (value.number(Unit::Time), place)) {
-            None => 0,
-            Some((Some(offset), _)) if offset.is_negative() => 0,
-            Some((Some(offset), place)) => offset
-                .whole()
-                .ok_or_else(|| format!("{place}: an offset is a whole number of picoseconds"))?,
-            Some((None, place)) => return Err(format!("{place}: an offset is a time")),
-        };
-        let Some((address, place)) = address else {
+        let packets = self.packets(&path, number)?;
+        let Some(address) = address else {
             return Err(format!("{path}.io.destAddress: it has no value"));
         };
-        let listener = address.text().map(|text| text.split(['(', '%']).next().unwrap_or("").trim());
-        let Some(listener) = listener.and_then(|name| names.iter().position(|own| own == name)) else {
-            self.converted
-                .lacks(format!("{place}: the source {path}; its destination is no node of the network"));
-            return Ok(None);
-        };
-        let port = port.and_then(|(value, _)| value.whole(Unit::None));
+        let listeners = self.listeners(talker, &address, port, &path, names);
+        let (Some(packets), Some((listeners, group))) = (packets, listeners) else { return Ok(None) };
         let of = streams.iter().find(|(_, of, _)| of.is_none() || *of == port);
         let own = Source {
-            place,
+            place: packets.place,
             name: label.unwrap_or_else(|| format!("{}-{number}", node.name)),
             burst: 1,
             talker,
-            listener,
-            interval,
-            offset,
-            octets: bits / 8,
+            listeners,
+            group,
+            interval: packets.interval,
+            offset: packets.offset,
+            is_phase_drawn: packets.is_phase_drawn,
+            least: packets.least,
+            octets: packets.most,
             priority: of.and_then(|(_, _, priority)| *priority),
             stream: of.map(|(name, _, _)| name.clone()),
         };

@@ -13,6 +13,7 @@ use tautwire_model::network::{
 use tautwire_units::Bytes;
 
 use super::super::CLASSES;
+use super::super::group_address;
 use super::{CHARGED, Sent, Writer, rate, time};
 use crate::node_of;
 
@@ -292,8 +293,10 @@ impl<'n> Writer<'n> {
         let decoded: Vec<String> = metered
             .iter()
             .map(|one| {
-                let [talker, listener] =
-                    [one.stream.talker, one.stream.listeners[0]].map(|node| &self.names[node.index()]);
+                let talker = &self.names[one.stream.talker.index()];
+                let listener = one
+                    .group()
+                    .map_or_else(|| self.names[one.stream.listeners[0].index()].clone(), group_address);
                 format!(
                     "{{stream: \"{}\", source: \"{talker}\", destination: \"{listener}\", pcp: {}}}",
                     one.name,
@@ -312,8 +315,10 @@ impl<'n> Writer<'n> {
 fn metered<'s, 'n>(node: &Node, sent: &'s [Sent<'n>]) -> (Vec<&'s Sent<'n>>, Vec<&'s Sent<'n>>) {
     let of_node = |hop: &&Hop| node.ports.contains(&hop.port.0);
     let passes = |one: &&Sent<'_>| one.stream.hops.iter().any(|hop| of_node(&hop));
-    let key =
-        |one: &Sent<'_>| (one.stream.tagged, one.stream.talker, one.stream.listeners[0], one.stream.priority);
+    let key = |one: &Sent<'_>| {
+        let stream = one.stream;
+        (stream.tagged, stream.talker, stream.listeners[0], one.group(), stream.priority)
+    };
     sent.iter()
         .filter(|one| one.stream.hops.iter().filter(of_node).any(|hop| hop.scheduler.is_some()))
         .partition(|one| {

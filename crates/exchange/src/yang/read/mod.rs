@@ -16,17 +16,18 @@ use std::fmt::Write as _;
 use crate::{Converted, Files, Import, Input, quoted, valid};
 
 pub(super) use filters::{Filter, Tables};
-pub(super) use object::Object;
+pub(super) use object::{Object, document};
 pub(super) use ports::{GATES, Port, STATUS};
 pub(super) use settings::Settings;
 pub(super) use streams::{Identity, Scheduler, Side, StreamParts};
 
 pub(crate) static IMPORT: Import = Import {
     name: "yang",
-    about: "IEEE 802.1Q YANG instance data in JSON or XML, a document of each bridge; ports, classes,\ngates, VLANs, stream gates and meters become a description, to which cables are to be added;\nwith --base, streams' filters, schedulers, identification and replication are read, too",
+    about: "IEEE 802.1Q YANG instance data in JSON or XML, a document of each bridge; ports, classes,\ngates, VLANs, stream gates and meters become a description, to which cables are to be\nadded; with --base, streams' filters, schedulers, identification and replication, too",
     example: "tautwire import yang front.json rear.xml --to bridges.yaml\ntautwire import yang front.json --base car.yaml --to as-configured.yaml",
     has_configurations: false,
     of: read,
+    of_octets: None,
     onto: Some(super::update::update),
 };
 

@@ -10,21 +10,42 @@ pub(in crate::yang) struct Object {
     pub(in crate::yang) place: String,
     left: Map<String, Value>,
     faults: Vec<String>,
+    /// Lines of what was taken, but is not expressed.
+    lacks: Vec<String>,
 }
 
 impl Object {
     pub(in crate::yang) fn new(place: impl Into<String>, value: Value) -> Self {
         let place = place.into();
         match value {
-            Value::Object(left) => Self { place, left, faults: Vec::new() },
+            Value::Object(left) => Self { place, left, faults: Vec::new(), lacks: Vec::new() },
             // An element of XML without content.
-            Value::String(text) if text.is_empty() => Self { place, left: Map::new(), faults: Vec::new() },
-            _ => Self { faults: vec![format!("{place}: it is no object")], place, left: Map::new() },
+            Value::String(text) if text.is_empty() => {
+                Self { place, left: Map::new(), faults: Vec::new(), lacks: Vec::new() }
+            }
+            _ => Self {
+                faults: vec![format!("{place}: it is no object")],
+                place,
+                left: Map::new(),
+                lacks: Vec::new(),
+            },
         }
     }
 
     pub(in crate::yang) fn fault(&mut self, why: impl std::fmt::Display) {
         self.faults.push(format!("{}{why}", self.place));
+    }
+
+    /// Notes what was taken, but is not expressed.
+    pub(in crate::yang) fn left(&mut self, what: impl std::fmt::Display) {
+        self.lacks.push(format!("{}/{what}", self.place));
+    }
+
+    /// Ends an object within this one, which says what was wrong and left in it.
+    pub(in crate::yang) fn absorb(&mut self, within: Self) {
+        let unknown = within.left.keys().map(|key| format!("{}: `{key}`", within.place));
+        self.lacks.extend(within.lacks.into_iter().chain(unknown));
+        self.faults.extend(within.faults);
     }
 
     /// Takes a leaf or more, by its name without the module.
@@ -174,6 +195,9 @@ impl Object {
     pub(in crate::yang) fn end(self, converted: &mut Converted) {
         for fault in self.faults {
             converted.fault(fault);
+        }
+        for line in self.lacks {
+            converted.lacks(line);
         }
         for key in self.left.keys() {
             converted.lacks(format!("{}: `{key}`", self.place));
