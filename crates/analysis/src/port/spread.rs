@@ -48,17 +48,23 @@ impl Spread {
         let flat = lines.partition_point(|line| u128::from(line.rate) > left);
         let counted = [*lines.first()?, lines[flat.saturating_sub(1)], *lines.get(flat)?];
         let [first, steep, flat] = counted;
-        let corners = [(first, steep), (first, flat), (steep, flat), (own[0], own[1])];
-        let corners = corners.into_iter().map(|(steep, flat)| crossing(steep, flat));
-        let waits = corners.chain([0]).flat_map(|at| [at, at.saturating_add(1)]).map(|at| {
-            let come = counted.iter().map(|line| line.burst + volume(line.rate, at)).min();
-            let of_own = own.iter().map(|line| line.burst + volume_floor(line.rate, at)).min();
+        // Anywhere between two instants.
+        let wait = |from: u64, to: u64| {
+            let come = counted.iter().map(|line| line.burst + volume(line.rate, to)).min();
+            let of_own = own.iter().map(|line| line.burst + volume_floor(line.rate, from)).min();
             let others = come.zip(of_own).map_or(0, |(come, own)| come.saturating_sub(own));
             #[cfg(feature = "planted-faults")]
             let others = if self.is_faulty { 0 } else { others };
-            Some(span(latency + others + volume(rate, at), served)?.saturating_sub(at))
-        });
-        waits.collect::<Option<Vec<u64>>>()?.into_iter().max()
+            Some(span(latency + others + volume(rate, to), served)?.saturating_sub(from))
+        };
+        let mut most = wait(0, 0)?;
+        for (steep, flat) in [(first, steep), (first, flat), (steep, flat), (own[0], own[1])] {
+            if steep.rate > flat.rate {
+                let at = crossing(steep, flat);
+                most = most.max(wait(at, at.saturating_add(1))?);
+            }
+        }
+        Some(most)
     }
 }
 
