@@ -66,12 +66,15 @@ develop:
 	@tools/setup python
 	@$(ENV) cd python && "$$TAUTWIRE_PYTHON" -m maturin develop --quiet --release --locked
 
-# How many times the cases of every search: with 25 two daemons of admission are killed 200 times each.
+# How many times the cases of every search: with 25 two daemons of admission are killed 200 times each, and studies have
+# 10 000 tasks. Ray is a large package that nothing else needs: where it is not installed, its part is skipped.
 TIMES ?= 25
+SLOW_PYTHON := tests/test_killed_studies.py tests/test_cp_sat.py
 
 test-slow: test deb
 	@tools/setup peers
 	@$(ENV) TAUTWIRE_TIMES=$(TIMES) cargo test --release --locked --workspace
+	@$(ENV) cd python && PATH="$$VIRTUAL_ENV/bin:$$PATH" TAUTWIRE_TIMES=$(TIMES) "$$TAUTWIRE_PYTHON" -m pytest $(PARALLEL) $(SLOW_PYTHON)
 
 HDL_TEST := cd hdl && PATH="$$VIRTUAL_ENV/bin:$$PATH" "$$TAUTWIRE_PYTHON" -m pytest $(PARALLEL) tests
 
