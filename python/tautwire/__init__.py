@@ -53,6 +53,7 @@ from tautwire.results import (
 )
 from tautwire.schedules import SolverError
 from tautwire.slots import PlannedSlot, SlotPlan, plan_slots
+from tautwire.spreadsheets import stream_table
 from tautwire.studies import Range, Study, StudyError, grid, sample, study
 from tautwire.sweeps import sweep
 from tautwire.tuning import Tuned, TunedValue, tune
@@ -123,6 +124,7 @@ __all__ = [
     "sample",
     "simulate",
     "statistics",
+    "stream_table",
     "study",
     "sweep",
     "tune",

@@ -14,6 +14,11 @@ def main() -> int:
         from tautwire.studies.file import main as study
 
         return study(sys.argv[2:])
+    if sys.argv[1:3] == ["import", "xlsx"] and not {"--help", "-h"} & set(sys.argv[3:]):
+        # openpyxl is a package of Python.
+        from tautwire.spreadsheets import main as spreadsheet
+
+        return spreadsheet(sys.argv[3:])
     return _core.run_command(["tautwire", *sys.argv[1:]])
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack, cast
 
-from tautwire import _core, cp_sat, schedules
+from tautwire import _core, cp_sat, schedules, spreadsheets
 from tautwire.describe import verbatim, yaml
 from tautwire.edits import Edited, edited, keys_at
 from tautwire.errors import DescriptionError, Diagnostic, FileError, UnknownNameError
@@ -203,6 +203,29 @@ class Network(Description):
             return super().document()
         found: dict[str, Any] = numbered(json.loads(self._read.document()))
         return found
+
+    def streams_from(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        sheet: str | None = None,
+        columns: Mapping[str, str | None] | None = None,
+    ) -> None:
+        """Adds the streams of a spreadsheet, one in each row; their faults have its row.
+
+        Parameters
+        ----------
+        path, sheet, columns
+            As for :func:`tautwire.stream_table`.
+
+        Raises
+        ------
+        DescriptionError
+            Cells are none of a table of streams; all faults, each with row and column.
+        FileError
+            The file cannot be read, or openpyxl is not installed.
+        """
+        self.streams.extend(spreadsheets.streams_of(path, sheet=sheet, columns=columns))
 
     def timetable(self) -> dict[str, Any] | None:
         """The windows of a cycle: slots of TDMA, of time-triggered links, or of the elementary cycle of HaRTES.
