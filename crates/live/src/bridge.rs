@@ -12,7 +12,7 @@ use tautwire_core::{Priority, TrafficClass, psfp};
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, NodeKind, Port, PortIndex, StreamIndex};
 use tautwire_observe::{DelayParts, Histogram, Moments, Shown};
-use tautwire_sim::{DropReason, Frame, NodeFilters, StreamFiltersObservation, Wish};
+use tautwire_sim::{DropReason, Frame, InCommon, NodeFilters, StreamFiltersObservation, Wish};
 use tautwire_units::{BitRate, Bytes, Duration, Instant};
 use tautwire_wire::gptp::PTP_ETHER_TYPE;
 use tautwire_wire::{VlanId, VlanTag};
@@ -120,7 +120,8 @@ impl<'n> Bridge<'n> {
 
     /// The same with its control machines, which begin now.
     pub(crate) fn controlled(mut self, node: NodeIndex, plug_ins: PlugIns) -> Self {
-        self.control = Control::new(self.network, self.plan, (node, self.network.run.seed, plug_ins));
+        let seed = self.network.run.seed;
+        self.control = Control::new(self.network, self.plan, (node, seed, plug_ins), &InCommon::default());
         self.fulfil();
         self
     }
@@ -151,6 +152,7 @@ impl<'n> Bridge<'n> {
             held: Duration::ZERO,
             hop: 0,
             marks,
+            to: None,
             data: room,
         };
         let place = self.plane.slab.insert(slot);
@@ -199,7 +201,7 @@ impl<'n> Bridge<'n> {
                     self.schedulers.set(self.network, scheduler, settings);
                 }
                 // Of talkers, which a bridge is not.
-                Wish::Start(..) | Wish::Stop(_) => {}
+                Wish::Start(..) | Wish::Stop(_) | Wish::Make(..) | Wish::HandOn(_) | Wish::GiveUp(..) => {}
             }
         }
     }
@@ -224,7 +226,7 @@ impl<'n> Bridge<'n> {
         };
         let now = self.plane.now;
         let (held, marks) = (Duration::ZERO, Marks::default());
-        let slot = Slot { message, received: now, queued: now, held, hop: 0, marks, data };
+        let slot = Slot { message, received: now, queued: now, held, hop: 0, marks, to: None, data };
         let place = self.plane.slab.insert(slot);
         self.enqueue(place, Instant::ZERO);
     }
@@ -239,7 +241,9 @@ impl<'n> Bridge<'n> {
             && control.is_theirs(passing.destination, ether_type)
         {
             let Passing { destination, source, from, .. } = passing;
-            control.received(self.plane.now, port, &slot.data, Addresses { destination, source });
+            let stream = control.stream(port, Addresses { destination, source }, ether_type);
+            let stream = stream.map(|(stream, _)| stream);
+            control.received(self.plane.now, (port, stream), &slot.data, Addresses { destination, source });
             self.plane.slab.remove(place);
             self.counts[from].consumed += 1;
             return;

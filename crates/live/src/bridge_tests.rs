@@ -36,6 +36,7 @@ impl Either<'_> {
 /// themselves.
 fn frames(network: &Network, by_themselves: bool) -> Vec<(Instant, PortIndex, Vec<u8>)> {
     let plan = Plan::new(network);
+    let common = tautwire_sim::InCommon::default();
     let mut nodes: Vec<Either<'_>> = (0..network.nodes.len())
         .map(|node| {
             let index = NodeIndex::at(node);
@@ -46,7 +47,7 @@ fn frames(network: &Network, by_themselves: bool) -> Vec<(Instant, PortIndex, Ve
                 Either::Bridge(Box::new(bridge.controlled(index, plug_ins)))
             } else {
                 Either::Node(Box::new(
-                    Node::new(network, &plan, index, seed).controlled(index, seed, plug_ins),
+                    Node::new(network, &plan, index, seed).controlled((index, seed, plug_ins), &common),
                 ))
             }
         })
@@ -254,7 +255,7 @@ fn what_is_not_forwarded_is_counted_with_its_reason() {
         (3, "same-port", 1),
     ];
     assert_eq!(drops(&bridge), expected);
-    assert!(bridge.plane.is_done(), "no frame is kept");
+    assert!(bridge.plane.is_done(0), "no frame is kept");
 }
 
 /// Two ports take what no machine counts: 65 535 octets and a header.

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use tautwire_core::control::Addresses;
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
-use tautwire_sim::{Frame, Hosted, PlugIn};
-use tautwire_units::{Bytes, Instant};
+use tautwire_sim::{Frame, Hosted, InCommon, PlugIn};
+use tautwire_units::{Bytes, Duration, Instant};
 use tautwire_wire::{EtherType, MacAddress};
 
 use crate::plan::Plan;
@@ -21,10 +21,13 @@ pub(crate) type PlugIns = &'static [&'static dyn PlugIn];
 #[derive(Debug)]
 pub(crate) struct Control<'n> {
     pub(crate) hosted: Hosted<'n>,
-    /// By port of reception, destination and type: stream and hop by which their frames come from a described neighbour.
-    streams: BTreeMap<(PortIndex, MacAddress, u16), (u32, u32)>,
+    /// By port of reception, source, destination and type: stream and hop by which their frames come from a described node.
+    streams: BTreeMap<(PortIndex, MacAddress, MacAddress, u16), (u32, u32)>,
     /// Per stream: whether it carries their frames.
     carried: Vec<bool>,
+    /// Frames that they hold: places of their own making, and how many of all.
+    made: BTreeMap<u32, u32>,
+    pub(crate) held: usize,
 }
 
 impl<'n> Control<'n> {
@@ -33,20 +36,21 @@ impl<'n> Control<'n> {
         network: &'n Network,
         plan: &Plan,
         (node, seed, plug_ins): (NodeIndex, u64, PlugIns),
+        common: &InCommon,
     ) -> Option<Self> {
-        let hosted = Hosted::new(network, node, seed, plug_ins)?;
+        let hosted = Hosted::new(network, node, seed, plug_ins, common)?;
         let (mut streams, mut carried) = (BTreeMap::new(), vec![false; network.streams.len()]);
         let ports = || network.nodes[node.index()].ports.clone().map(PortIndex);
         for (stream, ether_type) in hosted.carried() {
             carried[stream.index()] = true;
-            let destination = network.streams[stream.index()].destination;
+            let own = &network.streams[stream.index()];
             for port in ports() {
                 if let Some(hop) = plan.hop_to(stream.0, port) {
-                    streams.insert((port, destination, ether_type.0), (stream.0, hop));
+                    streams.insert((port, own.source, own.destination, ether_type.0), (stream.0, hop));
                 }
             }
         }
-        Some(Self { hosted, streams, carried })
+        Some(Self { hosted, streams, carried, made: BTreeMap::new(), held: 0 })
     }
 
     /// Whether a stream carries their frames.
@@ -54,26 +58,53 @@ impl<'n> Control<'n> {
         self.carried[stream as usize]
     }
 
-    /// Stream and hop of a frame of a described neighbour.
+    /// Stream and hop of a frame of a described node. In a stream to all a frame may be for one station.
     pub(crate) fn stream(
         &self,
         port: PortIndex,
-        destination: MacAddress,
+        Addresses { source, destination }: Addresses,
         ether_type: EtherType,
     ) -> Option<(u32, u32)> {
-        self.streams.get(&(port, destination, ether_type.0)).copied()
+        let of = |destination: MacAddress| self.streams.get(&(port, source, destination, ether_type.0));
+        of(destination).or_else(|| of(MacAddress::BROADCAST)).copied()
+    }
+
+    /// A frame of their own making is at this place until they let it go.
+    pub(crate) fn hold(&mut self, number: u32, place: u32) {
+        self.made.insert(number, place);
+        self.held += 1;
+    }
+
+    /// Where a frame is that they let go.
+    pub(crate) fn let_go(&mut self, number: u32) -> u32 {
+        self.held -= 1;
+        self.made.remove(&number).unwrap_or(number)
     }
 
     /// Whether a frame that comes to a bridge is for these machines.
     pub(crate) fn is_theirs(&self, destination: MacAddress, ether_type: EtherType) -> bool {
         let is_reserved = matches!(destination.0, [0x01, 0x80, 0xc2, 0, 0, 0..=0x0f | 0x20..=0x2f]);
-        is_reserved && self.hosted.takes(ether_type)
+        is_reserved && self.hosted.reads(ether_type)
     }
 
-    /// A frame of such a type has come; `data` begins with the type.
-    pub(crate) fn received(&mut self, now: Instant, port: PortIndex, data: &[u8], addresses: Addresses) {
+    /// A frame of such a type has come, of this stream if it is of a described node; `data` begins with the type.
+    pub(crate) fn received(
+        &mut self,
+        now: Instant,
+        (port, stream): (PortIndex, Option<u32>),
+        data: &[u8],
+        addresses: Addresses,
+    ) {
         if let Some((ether_type, octets)) = typed(data) {
-            self.hosted.received(now, port, ether_type, (octets, addresses));
+            self.hosted.received(now, port, (stream.map(StreamIndex), ether_type), (octets, addresses));
+        }
+    }
+
+    /// A frame of theirs that was made here leaves so much later than it was to; `data` begins with the type.
+    pub(crate) fn leaves_late(&mut self, port: PortIndex, data: &mut [u8], late: Duration) {
+        if let Some((ether_type, octets)) = data.split_first_chunk_mut::<2>() {
+            let ether_type = EtherType(u16::from_be_bytes(*ether_type));
+            self.hosted.leaves_late(port, ether_type, octets, late);
         }
     }
 

@@ -108,14 +108,14 @@ impl Counters {
         seen.sums += parts;
     }
 
-    /// A listener received a frame; none if its sums have no room for the delay, which is that of no run.
+    /// A listener received a frame: whether for the first time; none if its sums have no room for the delay, which is that of no run.
     pub(crate) fn received(
         &mut self,
         network: &Network,
         message: &LiveMessage,
         listener: u32,
         now: Instant,
-    ) -> Option<()> {
+    ) -> Option<bool> {
         if let Some(receptions) = &mut self.receptions {
             if receptions.len() < self.receptions_max {
                 receptions.push((*message, listener, now));
@@ -142,7 +142,7 @@ impl Counters {
             self.out_of_order += 1;
         } else {
             self.duplicates += 1;
-            return Some(());
+            return Some(false);
         }
         let created = Duration::from_ns(message.created);
         let delay = now.saturating_since(Instant::ZERO + created);
@@ -156,7 +156,7 @@ impl Counters {
             *late += u64::from(delay > *span);
         }
         if created < network.run.warm_up {
-            return Some(());
+            return Some(true);
         }
         seen.delay.checked_add(delay)?;
         if let Some(histogram) = &mut seen.histogram {
@@ -166,7 +166,7 @@ impl Counters {
             seen.interval.checked_add(now.saturating_since(last))?;
         }
         own.last = Some(now);
-        Some(())
+        Some(true)
     }
 
     /// Adds what another node counted.

@@ -3,6 +3,7 @@
 use tautwire_core::{Priority, QueuedFrame, TrafficClass};
 use tautwire_model::network::Port;
 use tautwire_units::{Duration, Instant};
+use tautwire_wire::MacAddress;
 
 /// Marks of a frame in a node: whether it is drop-eligible, and the priority that selects its class, if that is not its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub(crate) struct Slot<M> {
     /// The hop that it is about to pass, or by which it came, as an index of the stream's.
     pub(crate) hop: u32,
     pub(crate) marks: Marks,
+    /// Its destination, if that is not its stream's.
+    pub(crate) to: Option<MacAddress>,
     pub(crate) data: Vec<u8>,
 }
 
@@ -96,15 +99,16 @@ impl<M: Copy> Slab<M> {
         self.slots.iter().flatten()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.free.len() == self.slots.len()
+    /// How many frames are here.
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
     }
 }
 
 impl<M: Copy> Slot<M> {
     fn without_data(&self) -> Self {
-        let Self { message, received, queued, held, hop, marks, data: _ } = *self;
-        Self { message, received, queued, held, hop, marks, data: Vec::new() }
+        let Self { message, received, queued, held, hop, marks, to, data: _ } = *self;
+        Self { message, received, queued, held, hop, marks, to, data: Vec::new() }
     }
 }
 

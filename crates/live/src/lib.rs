@@ -30,6 +30,8 @@ mod program;
 mod record;
 mod run;
 mod support;
+#[cfg(test)]
+mod tdma_tests;
 mod watch;
 mod worker;
 
@@ -40,7 +42,7 @@ pub use bridge_status::{BridgeStatus, ClassStatus, Drops, PortStatus, StreamStat
 pub use floor::{Floor, Spread};
 pub use program::{ProgramStream, StationPrograms};
 pub use record::{NodeRecord, RECEPTIONS_MAX};
-pub use run::{Cannot, LiveRun, Publish, Settings, run, run_watched};
+pub use run::{Cannot, LiveRun, Onlooker, Publish, Settings, run, run_watched};
 pub use support::{differences, refusals, refusals_but};
 pub use tautwire_linux::{Priority, monotonic};
 pub use tautwire_sim::BridgeFiltersObservation;

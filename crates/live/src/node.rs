@@ -3,28 +3,32 @@
 //! Everything happens at its own instant (`plane.rs`): a frame came when its stamp says. So a call that is late makes a
 //! transmission late, and changes no decision; a frame with a stamp before what has happened counts as come now.
 
+mod machines;
+#[cfg(test)]
+mod program_tests;
+mod talker;
+
 use std::collections::BTreeMap;
 
 use tautwire_core::control::Addresses;
 use tautwire_core::psfp;
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex, frame_length};
-use tautwire_sim::{
-    Creations, DropReason, Frame, NodeFilters, Observation, PortObservation, StreamFiltersObservation, Wish,
-    filter_behind,
-};
+use tautwire_sim::{DropReason, NodeFilters, PortObservation, filter_behind};
 use tautwire_units::{BitRate, Bytes, Duration, Instant};
 use tautwire_wire::gptp::PTP_ETHER_TYPE;
 use tautwire_wire::{EtherType, EthernetHeader, LiveMessage};
 
-use crate::control::{Control, PlugIns, typed, with_type};
+use crate::control::{Control, typed};
 use crate::counters::Counters;
 use crate::frames::{Handle, Marks, Slot};
 use crate::message;
 use crate::plan::Plan;
 use crate::plane::{Due, Plane, Port, Schedulers, least_delays};
-use crate::program::{Pace, Programs};
+use crate::program::Programs;
 use crate::watch::{PortNow, waiting};
+
+use talker::{Source, answers};
 
 /// What happens to a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,18 +41,8 @@ enum Event {
     Creation(u32),
     /// The next packet that a program has sent in this stream may go.
     Packet,
-}
-
-/// An application that sends a stream.
-#[derive(Debug)]
-struct Source {
-    creations: Creations,
-    /// The number of its next frame.
-    number: u32,
-    /// How often it began or stopped.
-    start: u32,
-    /// Since when it sends, if it does.
-    since: Option<Instant>,
+    /// The application answers in this stream a request that was created then.
+    Answer(Instant),
 }
 
 /// Octets of addresses, type and FCS.
@@ -63,6 +57,8 @@ pub(crate) struct Node<'n> {
     plane: Plane<Event, LiveMessage>,
     schedulers: Schedulers,
     sources: BTreeMap<u32, Source>,
+    /// By stream of requests: the streams in which applications of this node answer, and their turn-around.
+    answers: BTreeMap<u32, Vec<(u32, Duration)>>,
     control: Option<Control<'n>>,
     filters: Option<NodeFilters>,
     /// By stream and hop by which it comes: the filter that its frames find, and octets of their MSDU besides MAC client data.
@@ -83,6 +79,7 @@ impl<'n> Node<'n> {
             plane: Plane::new(network, node),
             schedulers: Schedulers::new(network, node),
             sources: BTreeMap::new(),
+            answers: answers(network, node),
             control: None,
             filters: NodeFilters::new(network, node),
             filtered: filtered(network, node),
@@ -93,13 +90,6 @@ impl<'n> Node<'n> {
         };
         made.add_sources(node, seed);
         made
-    }
-
-    /// The same with its control machines, which begin now.
-    pub(crate) fn controlled(mut self, node: NodeIndex, seed: u64, plug_ins: PlugIns) -> Self {
-        self.control = Control::new(self.network, self.plan, (node, seed, plug_ins));
-        self.fulfil();
-        self
     }
 
     /// The same with programs that feed its streams.
@@ -115,31 +105,6 @@ impl<'n> Node<'n> {
         self
     }
 
-    fn add_sources(&mut self, node: NodeIndex, seed: u64) {
-        for (number, stream) in self.network.streams.iter().enumerate() {
-            if stream.talker != node {
-                continue;
-            }
-            let is_started = stream.started;
-            let stream = StreamIndex::at(number);
-            let creations = Creations::new(self.network, stream, seed);
-            let since = is_started.then_some(Instant::ZERO);
-            self.sources.insert(stream.0, Source { creations, number: 0, start: 0, since });
-            if is_started {
-                self.offer(stream.0);
-            }
-        }
-    }
-
-    /// Puts the next frame of a stream among the events, if it comes before the end or at it, as in a simulated run.
-    fn offer(&mut self, stream: u32) {
-        let source = &self.sources[&stream];
-        let next = source.creations.next_at().map(|at| Instant::ZERO + at);
-        if let Some(at) = next.filter(|at| *at <= self.end) {
-            self.plane.put_behind(at, Event::Creation(source.start), stream);
-        }
-    }
-
     /// Whether a frame that comes is of gPTP, which reads it by itself and counts it nowhere.
     pub(crate) fn is_of_time(&self, octets: &[u8]) -> bool {
         self.network.gptp.is_some() && octets.get(12..14) == Some(&PTP_ETHER_TYPE.0.to_be_bytes())
@@ -151,17 +116,17 @@ impl<'n> Node<'n> {
             self.counters.foreign += 1;
             return;
         };
-        if header.ether_type == message::PROBE {
+        let (ether_type, data) = message::carried(header.ether_type, data);
+        if ether_type == message::PROBE {
             return;
         }
         if let Some(control) = &self.control
-            && control.hosted.takes(header.ether_type)
+            && control.hosted.reads(ether_type)
         {
             return self.receive_control(stamp, port, (header, data));
         }
-        let parsed = LiveMessage::parse(data, false)
-            .ok()
-            .filter(|_| header.ether_type == EtherType::LOCAL_EXPERIMENTAL);
+        let parsed =
+            LiveMessage::parse(data, false).ok().filter(|_| ether_type == EtherType::LOCAL_EXPERIMENTAL);
         let known = parsed.and_then(|(message, own)| {
             let stream = self.network.streams.get(message.stream as usize)?;
             let fits = stream.destination == header.destination && stream.source == header.source;
@@ -176,37 +141,8 @@ impl<'n> Node<'n> {
         let drop_eligible = header.tag.is_some_and(|tag| tag.drop_eligible);
         let marks = Marks { drop_eligible, internal_priority: None };
         let zero = Duration::ZERO;
-        let slot = Slot { message, received: stamp, queued: stamp, held: zero, hop, marks, data: room };
-        let place = self.plane.slab.insert(slot);
-        self.plane.put(stamp, Event::Arrival, place);
-    }
-
-    /// A frame has come that is for the control machines.
-    fn receive_control(&mut self, stamp: Instant, port: PortIndex, (header, data): (EthernetHeader, &[u8])) {
-        let known = self.control.as_ref().and_then(|control| {
-            let known = control.stream(port, header.destination, header.ether_type)?;
-            (self.network.streams[known.0 as usize].source == header.source).then_some(known)
-        });
-        let Some((stream, hop)) = known else {
-            self.counters.foreign += 1;
-            return;
-        };
-        let mut room = self.plane.slab.room();
-        room.extend_from_slice(&header.ether_type.0.to_be_bytes());
-        room.extend_from_slice(data);
-        let payload = u16::try_from(data.len()).unwrap_or(u16::MAX);
-        let created = stamp.as_ps() / 1000;
-        let message = LiveMessage { stream, number: 0, created, payload, is_of_program: false };
-        let zero = Duration::ZERO;
-        let slot = Slot {
-            message,
-            received: stamp,
-            queued: stamp,
-            held: zero,
-            hop,
-            marks: Marks::default(),
-            data: room,
-        };
+        let to = None;
+        let slot = Slot { message, received: stamp, queued: stamp, held: zero, hop, marks, to, data: room };
         let place = self.plane.slab.insert(slot);
         self.plane.put(stamp, Event::Arrival, place);
     }
@@ -227,187 +163,14 @@ impl<'n> Node<'n> {
         }
     }
 
-    /// When its control machines act next; never behind the end of the run.
-    fn acts_next(&self) -> Option<Instant> {
-        let next = self.control.as_ref().and_then(|control| control.hosted.next());
-        next.filter(|at| *at <= self.end)
-    }
-
-    /// The control machines act.
-    fn act(&mut self, at: Instant) {
-        self.plane.now = self.plane.now.max(at);
-        if let Some(control) = &mut self.control {
-            control.hosted.drive(self.plane.now);
-        }
-        self.fulfil();
-    }
-
-    /// Does what the control machines want.
-    fn fulfil(&mut self) {
-        while let Some(wish) = self.control.as_mut().and_then(|control| control.hosted.wish()) {
-            match wish {
-                Wish::Send(stream, frame, payload) => self.send_control(stream, &frame, payload),
-                Wish::IdleSlope(port, class, slope, ceiling) => {
-                    self.plane.reserve_idle_slope(port, class, slope, ceiling);
-                }
-                Wish::Scheduler(scheduler, settings) => {
-                    self.schedulers.set(self.network, scheduler, settings);
-                }
-                Wish::Start(stream, at) => {
-                    if let Some(source) = self.sources.get_mut(&stream.0) {
-                        source.start += 1;
-                        source.since = Some(at);
-                        source.creations.restart(at);
-                        self.offer(stream.0);
-                        self.offer_packet(stream.0);
-                    }
-                }
-                Wish::Stop(stream) => {
-                    if let Some(source) = self.sources.get_mut(&stream.0) {
-                        source.start += 1;
-                        source.since = None;
-                    }
-                }
-            }
-        }
-    }
-
-    /// Hands a frame of a control machine to the port of its stream.
-    fn send_control(&mut self, stream: StreamIndex, frame: &Frame, payload: Bytes) {
-        let number = self.sources.get_mut(&stream.0).map_or(0, |source| {
-            source.number += 1;
-            source.number - 1
-        });
-        let mut data = self.plane.slab.room();
-        with_type(frame, payload, &mut data);
-        let now = self.plane.now;
-        let message = LiveMessage {
-            stream: stream.0,
-            number,
-            created: now.as_ps() / 1000,
-            payload: u16::try_from(data.len() - 2).unwrap_or(u16::MAX),
-            is_of_program: false,
-        };
-        *self.counters.created.entry(stream.0).or_default() += 1;
-        let zero = Duration::ZERO;
-        let slot =
-            Slot { message, received: now, queued: now, held: zero, hop: 0, marks: Marks::default(), data };
-        let place = self.plane.slab.insert(slot);
-        match self.plan.behind(stream.0, None) {
-            [hop] => {
-                self.plane.slab.get_mut(place).hop = *hop;
-                self.enqueue(place, Instant::ZERO);
-            }
-            _ => self.lose(place, 0, DropReason::NoRoute),
-        }
-    }
-
-    /// What its control machines and its stream filters observed.
-    pub(crate) fn observe_control(&mut self, observation: &mut Observation) {
-        if let Some(control) = self.control.take() {
-            control.hosted.finish(observation);
-        }
-        if let Some(filters) = &self.filters {
-            let bridges = vec![filters.observed(self.end)];
-            observation.mechanisms.add(StreamFiltersObservation { bridges });
-        }
-    }
-
     fn happen(&mut self, event: Event, of: u32) {
         match event {
             Event::Creation(start) => self.create(of, start),
             Event::Packet => self.send_packet(of),
+            Event::Answer(asked) => self.answer(of, asked),
             Event::Arrival => self.arrive(of),
             Event::Queue(eligible) => self.enqueue(of, eligible),
         }
-    }
-
-    /// A talker creates the next frame of a stream.
-    fn create(&mut self, stream: u32, start: u32) {
-        let source = self.sources.get_mut(&stream).expect("a source of this node");
-        if source.start != start {
-            return;
-        }
-        let Some(creation) = source.creations.next() else { return };
-        let at = Instant::ZERO + creation.at;
-        match self.programs.as_mut().and_then(|programs| programs.feeds.get_mut(&stream)) {
-            Some(feed) => {
-                if matches!(feed.pace, Pace::Places) {
-                    self.send_packet(stream);
-                    self.offer(stream);
-                }
-            }
-            None => {
-                self.offer(stream);
-                let payload = u16::try_from(creation.payload.get()).expect("a checked payload");
-                self.send(stream, at, payload, None);
-            }
-        }
-    }
-
-    /// A program has sent a packet, which goes as soon as its stream promises.
-    pub(crate) fn take_packet(&mut self, now: Instant, packet: &[u8]) {
-        let taken = self.programs.as_mut().and_then(|programs| programs.take(now, packet));
-        let Some((stream, discarded)) = taken else { return };
-        let Some(reason) = discarded else { return self.offer_packet(stream) };
-        *self.counters.created.entry(stream).or_default() += 1;
-        let hop = self.plan.behind(stream, None).first().copied().unwrap_or(0);
-        self.counters.dropped(stream, hop, reason);
-    }
-
-    /// Puts the next packet of a program among the events, if its stream is sent and it may go before the end.
-    fn offer_packet(&mut self, stream: u32) {
-        let Some(since) = self.sources.get(&stream).and_then(|source| source.since) else { return };
-        let Some(feed) = self.programs.as_mut().and_then(|programs| programs.feeds.get_mut(&stream)) else {
-            return;
-        };
-        let at = feed.next(self.plane.now.max(since)).filter(|at| *at <= self.end && !feed.is_put);
-        if let Some(at) = at {
-            feed.is_put = true;
-            self.plane.put(at, Event::Packet, stream);
-        }
-    }
-
-    /// The next packet of a program goes.
-    fn send_packet(&mut self, stream: u32) {
-        let now = self.plane.now;
-        let is_sent = self.sources.get(&stream).is_some_and(|source| source.since.is_some());
-        let Some(feed) = self.programs.as_mut().and_then(|programs| programs.feeds.get_mut(&stream)) else {
-            return;
-        };
-        feed.is_put = false;
-        if let Some((packet, payload)) = is_sent.then(|| feed.take(now)).flatten() {
-            self.send(stream, now, payload, Some(&packet));
-            self.offer_packet(stream);
-        }
-    }
-
-    /// Creates a frame of a stream, with a program's packet in it, if there is one.
-    fn send(&mut self, stream: u32, created: Instant, payload: u16, packet: Option<&[u8]>) {
-        let source = self.sources.get_mut(&stream).expect("a source of this node");
-        let message = LiveMessage {
-            stream,
-            number: source.number,
-            created: created.as_ps() / 1000,
-            payload,
-            is_of_program: packet.is_some(),
-        };
-        source.number += 1;
-        *self.counters.created.entry(stream).or_default() += 1;
-        let mut data = self.plane.slab.room();
-        message.emit(packet.unwrap_or_default(), &mut data);
-        let zero = Duration::ZERO;
-        let slot = Slot {
-            message,
-            received: created,
-            queued: created,
-            held: zero,
-            hop: 0,
-            marks: Marks::default(),
-            data,
-        };
-        let place = self.plane.slab.insert(slot);
-        self.pass_on(place, None);
     }
 
     /// A frame has come over its hop: to a listener, or on.
@@ -420,9 +183,12 @@ impl<'n> Node<'n> {
         let to = self.network.links[link.index()].to;
         let at = &self.network.ports[to.index()];
         let is_bridge = self.network.device(at.node).is_some();
-        if let Some(control) = self.control.as_mut().filter(|control| control.carries(stream)) {
-            let addresses = Addresses { destination: described.destination, source: described.source };
-            control.received(self.plane.now, to, &slot.data, addresses);
+        // Bridges pass on what goes to stations.
+        let ends_here = self.plan.behind(stream, Some(hop)).is_empty();
+        if let Some(control) = self.control.as_mut().filter(|control| ends_here && control.carries(stream)) {
+            let destination = slot.to.unwrap_or(described.destination);
+            let addresses = Addresses { destination, source: described.source };
+            control.received(self.plane.now, (to, Some(stream)), &slot.data, addresses);
             self.plane.slab.remove(place);
             return match came_by.listener {
                 Some(listener) => self.counters.taken(stream, listener),
@@ -445,7 +211,10 @@ impl<'n> Node<'n> {
                 _ if !is_whole => self.counters.dropped(stream, hop, DropReason::BitError),
                 Some(listener) => {
                     // Its sums have room for every delay that this machine's clock can show.
-                    let _ = self.counters.received(self.network, &slot.message, listener, received);
+                    let first = self.counters.received(self.network, &slot.message, listener, received);
+                    if first == Some(true) {
+                        self.asked(&slot.message, (hop, to), received);
+                    }
                 }
                 None => self.counters.consumed(stream),
             };
@@ -508,14 +277,15 @@ impl<'n> Node<'n> {
     ) {
         let slot = self.plane.slab.get_mut(place);
         slot.hop = hop;
-        let (stream, received, payload) =
-            (slot.message.stream, slot.received, Bytes::new(slot.message.payload.into()));
+        // At a talker it may count from before it was created.
+        let came = if from.is_none() { slot.queued } else { slot.received };
+        let (stream, payload) = (slot.message.stream, Bytes::new(slot.message.payload.into()));
         let described = &self.network.streams[stream as usize];
         let next = &described.hops[hop as usize];
         let tagged = described.hops[from.unwrap_or(hop) as usize].tagged;
         let octets = frame_length(payload, tagged).get();
         let [before, behind] = least_delays(self.network, (next.port, next.class), octets);
-        let arrival = received + before;
+        let arrival = came + before;
         let mut eligible = Instant::ZERO;
         if let Some(scheduler) = self.schedulers.of(self.network, stream, hop) {
             let known = charged.filter(|(of, _)| *of == scheduler);
@@ -537,6 +307,15 @@ impl<'n> Node<'n> {
         let ready = if from.is_none() { queued.max(eligible) } else { queued };
         let slot = self.plane.slab.get_mut(place);
         (slot.queued, slot.held) = (queued, eligible.saturating_since(queued));
+        if from.is_none()
+            && let Some(control) = self.control.as_mut().filter(|control| control.hosted.takes())
+        {
+            let LiveMessage { stream, number, .. } = slot.message;
+            let times = (slot.received, ready);
+            control.held += 1;
+            control.hosted.hand_down(self.plane.now, (StreamIndex(stream), number), times, place);
+            return self.fulfil();
+        }
         if ready <= self.plane.now {
             return self.enqueue(place, eligible);
         }
@@ -611,16 +390,26 @@ impl<'n> Node<'n> {
                 let slot = self.plane.slab.get(place);
                 let (stream, hop) = (slot.message.stream, slot.hop);
                 let described = &self.network.streams[stream as usize];
+                let hop_of = &described.hops[hop as usize];
+                if let Some(control) = self.control.as_mut().filter(|control| control.carries(stream))
+                    && hop_of.previous.is_none()
+                    && now > due
+                {
+                    control.leaves_late(index, &mut self.plane.slab.get_mut(place).data, now.since(due));
+                }
                 let is_control = self.control.as_ref().is_some_and(|control| control.carries(stream));
+                let slot = self.plane.slab.get(place);
                 let (ether_type, data) = match typed(&slot.data) {
                     Some(typed) if is_control => typed,
                     _ => (EtherType::LOCAL_EXPERIMENTAL, slot.data.as_slice()),
                 };
-                let hop_of = &described.hops[hop as usize];
                 message::frame(
                     (described, hop_of),
-                    slot.marks.drop_eligible,
+                    (slot.to, slot.marks.drop_eligible),
                     (ether_type, data),
+                    !is_control
+                        && self.network.tdma.is_some()
+                        && !self.network.is_real_time(StreamIndex(stream)),
                     &mut self.frame,
                 );
                 let octets = self.frame.len() as u64 + 4;
@@ -647,9 +436,11 @@ impl<'n> Node<'n> {
         self.plane.deadline().into_iter().chain(self.acts_next()).min()
     }
 
-    /// Whether no frame is here, and none will be created.
+    /// Whether no frame is here that goes on, and none will be created.
     pub(crate) fn is_done(&self) -> bool {
-        self.plane.is_done()
+        // What waits for a slot behind the end waits in vain.
+        let in_vain = self.control.as_ref().filter(|_| self.acts_next().is_none());
+        self.plane.is_done(in_vain.map_or(0, |control| control.held))
     }
 
     /// Frames that are here, by stream and hop.
@@ -684,6 +475,9 @@ fn filtered(network: &Network, node: NodeIndex) -> BTreeMap<(u32, u32), (usize, 
     }
     found
 }
+
+#[cfg(test)]
+pub(crate) mod together;
 
 #[cfg(test)]
 #[path = "node_tests.rs"]

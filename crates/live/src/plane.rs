@@ -189,9 +189,9 @@ impl<E: Ord + Copy, M: Copy> Plane<E, M> {
         line.chain(wakes.chain(event).map(|at| at + self.slack)).min()
     }
 
-    /// Whether no frame is here, and nothing is to happen.
-    pub(crate) fn is_done(&self) -> bool {
-        self.slab.is_empty() && self.events.is_empty()
+    /// Whether no frames are here but so many, and nothing is to happen.
+    pub(crate) fn is_done(&self, but: usize) -> bool {
+        self.slab.len() == but && self.events.is_empty()
     }
 }
 
@@ -298,6 +298,11 @@ fn parameters(network: &Network, node: NodeIndex, settings: ShaperSettings) -> A
     AtsParameters::new(rate, burst, quantum).expect("the description's rates were checked")
 }
 
+/// The least that a delay is, of a frame of so many octets.
+pub(crate) fn least(delay: &Delay, octets: u64) -> Duration {
+    (delay.constant + delay.per_octet * octets).saturating_sub(delay.less)
+}
+
 /// What the host or the device takes before a frame's arrival is recognised, and behind that before it is queued for a port: the least
 /// of it.
 pub(crate) fn least_delays(
@@ -305,7 +310,7 @@ pub(crate) fn least_delays(
     (port, class): (PortIndex, TrafficClass),
     octets: u64,
 ) -> [Duration; 2] {
-    let least = |delay: &Delay| (delay.constant + delay.per_octet * octets).saturating_sub(delay.less);
+    let least = |delay: &Delay| least(delay, octets);
     let port = &network.ports[port.index()];
     match &network.nodes[port.node.index()].kind {
         NodeKind::EndStation { host } => [Duration::ZERO, least(&network.hosts[host.index()].transmit)],

@@ -308,3 +308,7 @@ impl Reader<'_> {
         })
     }
 }
+
+#[cfg(test)]
+#[path = "record_tests.rs"]
+mod tests;

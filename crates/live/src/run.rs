@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tautwire_linux::{Clock, End, Namespace, PacketSocket, Priority, add_pair, settle_offloads};
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
-use tautwire_sim::{ClockObservation, DropReason, Observation, PortObservation};
-use tautwire_wire::{EthernetHeader, LiveMessage};
+use tautwire_sim::{ClockObservation, DropReason, InCommon, Observation, PortObservation};
+use tautwire_wire::{EthernetHeader, LiveMessage, RtmacHeader};
 
 use crate::attach::{self, Attachment};
 use crate::control::PlugIns;
@@ -44,6 +44,15 @@ pub struct Settings {
 
 /// Who gets what a run has counted.
 pub type Publish<'p> = &'p (dyn Fn(&LiveStatus) + Sync);
+
+/// Who looks on at a run.
+#[derive(Clone, Copy, Default)]
+pub struct Onlooker<'p> {
+    /// Called when programs can send, right before the start.
+    pub ready: Option<&'p dyn Fn()>,
+    /// Gets about each second what was counted, in a thread of its own.
+    pub publish: Option<Publish<'p>>,
+}
 
 /// Why there is no run.
 #[derive(Debug)]
@@ -99,10 +108,10 @@ pub struct LiveRun {
 /// # Errors
 /// If the description asks for what a live run does not have, the machine allows no namespaces, or a system call fails.
 pub fn run(network: &Network, settings: Settings, plug_ins: PlugIns) -> Result<LiveRun, Cannot> {
-    run_watched(network, settings, plug_ins, None)
+    run_watched(network, settings, plug_ins, Onlooker::default())
 }
 
-/// The same; about each second `publish` gets what was counted, in a thread of its own.
+/// The same, with somebody who looks on.
 ///
 /// # Errors
 /// As those of [`run`].
@@ -110,7 +119,7 @@ pub fn run_watched(
     network: &Network,
     settings: Settings,
     plug_ins: PlugIns,
-    publish: Option<Publish<'_>>,
+    onlooker: Onlooker<'_>,
 ) -> Result<LiveRun, Cannot> {
     let refusals = support::refusals_but(network, Some(plug_ins));
     if !refusals.is_empty() {
@@ -124,9 +133,10 @@ pub fn run_watched(
     let namespaces = network.nodes.iter().map(|_| Namespace::new()).collect::<io::Result<Vec<_>>>()?;
     cable(network, &namespaces)?;
     let mut stations = Vec::with_capacity(network.nodes.len());
+    let common = InCommon::default();
     for (number, namespace) in namespaces.iter().enumerate() {
         let (index, seed) = (NodeIndex::at(number), network.run.seed);
-        let node = Node::new(network, &plan, index, seed).controlled(index, seed, plug_ins);
+        let node = Node::new(network, &plan, index, seed).controlled((index, seed, plug_ins), &common);
         let device = devices.remove(&index);
         stations.push(Station {
             node: if device.is_some() { node.with_programs(index) } else { node },
@@ -135,7 +145,7 @@ pub fn run_watched(
             capture: settings.captures.then(Capture::default),
         });
     }
-    ready(network, &stations)?;
+    check_links(network, &stations)?;
     let first = network
         .links
         .first()
@@ -147,7 +157,10 @@ pub fn run_watched(
     let mut groups = shared_out(stations, floor.threads);
     floor.threads = groups.len();
     let times = precision_times(network, &namespaces)?;
-    let (priority, clocks) = go(network, (settings.is_real_time, publish), &mut groups, times)?;
+    if let Some(ready) = onlooker.ready {
+        ready();
+    }
+    let (priority, clocks) = go(network, (settings.is_real_time, onlooker.publish), &mut groups, times)?;
     floor.priority = priority;
     let mut run = collect(network, groups, floor)?;
     run.observation.clocks = clocks;
@@ -168,10 +181,10 @@ fn cable(network: &Network, namespaces: &[Namespace]) -> io::Result<()> {
                 namespace: &namespaces[described.node.index()],
                 name: interface(network, port),
                 address: described.address.0,
-                // Than the largest frame without a tag: a tag more, and what a program's frame states of itself.
+                // Than the largest frame without a tag: a tag more, a tunnel's header, and what a program's frame states of itself.
                 mtu: u32::try_from(described.mtu.get()).unwrap_or(u32::MAX).clamp(1500, 65_000)
                     + 4
-                    + LiveMessage::OCTETS as u32,
+                    + (RtmacHeader::OCTETS + LiveMessage::OCTETS) as u32,
             }
         };
         add_pair(&end(cable[0].from), &end(cable[0].to))?;
@@ -214,7 +227,7 @@ fn probe(network: &Network, from: PortIndex, to: PortIndex) -> Vec<u8> {
 }
 
 /// Checks that a frame passes each link.
-fn ready(network: &Network, stations: &[Station<'_>]) -> Result<(), Cannot> {
+fn check_links(network: &Network, stations: &[Station<'_>]) -> Result<(), Cannot> {
     let clock = Clock::starting_in(0);
     for link in &network.links {
         let (Some(from), Some(to)) = (socket(stations, link.from), socket(stations, link.to)) else {

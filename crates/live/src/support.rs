@@ -4,7 +4,7 @@ use tautwire_model::network::{
     Clock, Delay, Distribution, NodeIndex, NodeKind, StagePosition, StreamIndex, Switching, Traffic,
 };
 use tautwire_model::{Network, building_blocks};
-use tautwire_sim::Hosted;
+use tautwire_sim::{Hosted, InCommon};
 
 use crate::control::PlugIns;
 
@@ -27,7 +27,7 @@ pub fn refusals_but(network: &Network, plug_ins: Option<PlugIns>) -> Vec<String>
             found.push(format!("a live run has no {what} yet"));
         }
     };
-    refuse(network.tdma.is_some(), "TDMA (`tdma`)");
+    refuse(network.tdma.is_some() && plug_ins.is_none(), "TDMA (`tdma`)");
     refuse(network.time_triggered.is_some(), "time-triggered traffic (`time-triggered`)");
     refuse(network.as6802.is_some(), "synchronisation of AS6802 (`as6802`)");
     refuse(network.srp.is_some() && plug_ins.is_none(), "stream reservation");
@@ -52,17 +52,16 @@ pub fn refusals_but(network: &Network, plug_ins: Option<PlugIns>) -> Vec<String>
     let filters =
         |stream: usize| network.streams[stream].hops.iter().any(|hop| is_filtered(network, stream, hop.port));
     refuse((0..network.streams.len()).any(filters), "VLANs that a bridge filters on reception");
-    let made = |traffic: &Traffic| {
-        matches!(traffic, Traffic::Response { .. } | Traffic::Polled) || traffic.is_control()
-    };
+    let made = |traffic: &Traffic| matches!(traffic, Traffic::Polled) || traffic.is_control();
     let mut messages: Vec<StreamIndex> =
         network.gptp.iter().flat_map(|gptp| &gptp.messages).flatten().copied().collect();
-    let hosted = plug_ins.and_then(|plug_ins| Hosted::new(network, NodeIndex(0), 0, plug_ins));
+    let hosted =
+        plug_ins.and_then(|plug_ins| Hosted::new(network, NodeIndex(0), 0, plug_ins, &InCommon::default()));
     messages.extend(hosted.iter().flat_map(Hosted::carried).map(|(stream, _)| stream));
     let others = || (0..network.streams.len()).map(StreamIndex::at).filter(|one| !messages.contains(one));
     refuse(
         others().any(|stream| made(&network.streams[stream.index()].traffic)),
-        "traffic that a machine or another stream causes",
+        "traffic that a machine causes",
     );
     // A way that two hops of a stream share would be a redundant one.
     let twice = network.streams.iter().find(|stream| {

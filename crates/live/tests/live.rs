@@ -10,8 +10,8 @@ use std::path::Path;
 
 use tautwire_linux::{End, Namespace, add_pair};
 use tautwire_live::{
-    Attachment, Cannot, Go, LiveRun, NodeRecord, PROGRAM_INTERFACE, Priority, RECEPTIONS_MAX, Settings,
-    gathered, monotonic, refusals, run, run_node,
+    Attachment, Cannot, Go, LiveRun, NodeRecord, Onlooker, PROGRAM_INTERFACE, Priority, RECEPTIONS_MAX,
+    Settings, gathered, monotonic, refusals, run, run_node, run_watched,
 };
 use tautwire_model::Network;
 use tautwire_model::network::NodeIndex;
@@ -248,29 +248,29 @@ fn socket(within: &Namespace, address: &str) -> UdpSocket {
     panic!("no address {address} in 20 s");
 }
 
-/// Ordinary sockets on both sides: each order is answered by a state, each on a stream of its own; what is longer than promised is
-/// discarded and counted.
-#[test]
-fn programs_talk_over_their_streams() {
-    let mut network = scenario("programs.yaml");
-    network.set_duration(Duration::from_ms(3_000));
-    if let Some(why) = tautwire_linux::why_no_namespaces() {
-        std::io::stderr().write_all(format!("SKIPPED: {why}\n").as_bytes()).unwrap();
-        return;
-    }
-    let [plc, drive] = [Namespace::new().unwrap(), Namespace::new().unwrap()];
-    let attached = [("plc", &plc), ("drive", &drive)]
+/// Orders of a program at `plc` and answers of one at `drive`.
+const ORDERS: u8 = 25;
+
+/// A run in which ordinary sockets of both talk, and at last an order is sent that is longer than promised.
+fn with_programs(network: &Network, plc: &Namespace, drive: &Namespace) -> LiveRun {
+    let attached = [("plc", plc), ("drive", drive)]
         .map(|(station, within)| Attachment {
             station: station.to_owned(),
             namespace: format!("/proc/self/fd/{}", within.as_fd().as_raw_fd()),
         })
         .to_vec();
-    const ORDERS: u8 = 25;
-    let live = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         let settings = Settings { threads: None, is_real_time: false, captures: true, attached };
-        let lived = scope.spawn(|| run(&network, settings, tautwire_workbench::in_runs()).unwrap());
-        let answers = socket(&drive, "10.0.0.2:5001");
-        let orders = socket(&plc, "10.0.0.1:5000");
+        let (say, ready) = std::sync::mpsc::channel();
+        let lived = scope.spawn(move || {
+            let ready = || say.send(()).unwrap();
+            let onlooker = Onlooker { ready: Some(&ready), publish: None };
+            run_watched(network, settings, tautwire_workbench::in_runs(), onlooker).unwrap()
+        });
+        // Then the devices are there.
+        ready.recv().unwrap();
+        let answers = socket(drive, "10.0.0.2:5001");
+        let orders = socket(plc, "10.0.0.1:5000");
         scope.spawn(move || {
             let mut buffer = [0; 2_000];
             for number in 0..ORDERS {
@@ -291,19 +291,18 @@ fn programs_talk_over_their_streams() {
         // It would be a frame of 129 octets.
         orders.send_to(&[0; 101], "10.0.0.2:5001").unwrap();
         lived.join().unwrap()
-    });
-    let seen = |name: &str| {
-        let number = network.streams.iter().position(|stream| stream.name == name).unwrap();
-        &live.observation.streams[number]
-    };
+    })
+}
+
+/// What programs sent arrived, what was too long did not, and both are counted.
+fn talked(network: &Network, live: &LiveRun) {
     let count = u64::from(ORDERS);
     for (name, dropped) in [("orders", vec![(DropReason::PolicedLength, 1)]), ("state", vec![])] {
-        let seen = seen(name);
+        let number = network.streams.iter().position(|stream| stream.name == name).unwrap();
+        let seen = &live.observation.streams[number];
         assert_eq!((seen.delivered, &seen.dropped), (count, &dropped), "{name}");
         assert!(seen.listeners[0].delay.count() > 0 && seen.listeners[0].worst.is_some(), "{name}");
     }
-    assert_eq!((seen("there").created, seen("picture").dropped.len()), (0, 0));
-    assert!(seen("picture").delivered > 2_000);
     let packets: Vec<_> = live
         .programs
         .iter()
@@ -311,6 +310,58 @@ fn programs_talk_over_their_streams() {
         .collect();
     assert_eq!(packets, [(count, 0, vec![count + 1, 0]), (count, 0, vec![count, 0])]);
     assert_eq!([live.out_of_order, live.duplicates, live.foreign, live.socket_lost], [0; 4]);
+}
+
+/// Two namespaces for programs; none where they cannot be made, which is said aloud.
+fn two_namespaces() -> Option<[Namespace; 2]> {
+    if let Some(why) = tautwire_linux::why_no_namespaces() {
+        std::io::stderr().write_all(format!("SKIPPED: {why}\n").as_bytes()).unwrap();
+        return None;
+    }
+    Some([Namespace::new().unwrap(), Namespace::new().unwrap()])
+}
+
+/// Packets of ordinary programs leave in the slots of their stations.
+#[test]
+fn programs_talk_in_slots() {
+    let mut network = scenario("programs-in-slots.yaml");
+    network.set_duration(Duration::from_ms(3_000));
+    let Some([plc, drive]) = two_namespaces() else { return };
+    let live = with_programs(&network, &plc, &drive);
+    talked(&network, &live);
+    // Each frame had a slot of its own.
+    let tdma = network.tdma.as_ref().unwrap();
+    for (owner, least) in [("plc", ORDERS), ("drive", ORDERS), ("sensor", 0)] {
+        let own = tdma.slots.iter().zip(&live.observation.slots);
+        let own = own.filter(|(slot, _)| network.nodes[slot.owner.index()].name == owner);
+        let used: u64 = own.map(|(_, seen)| seen.used).sum();
+        let streams = network.streams.iter().zip(&live.observation.streams);
+        let streams = streams.filter(|(stream, _)| {
+            network.nodes[stream.talker.index()].name == owner && !stream.traffic.is_control()
+        });
+        let sent: u64 = streams.map(|(_, seen)| seen.delivered).sum();
+        assert!(used == sent && used >= least.into(), "{owner}: {used} slots, {sent} frames");
+    }
+    let opened = &live.observation.streams[0];
+    assert!(opened.created >= 600 && opened.delivered + opened.consumed > 0, "{opened:?}");
+}
+
+/// Ordinary sockets on both sides: each order is answered by a state, each on a stream of its own; what is longer than promised is
+/// discarded and counted.
+#[test]
+fn programs_talk_over_their_streams() {
+    let mut network = scenario("programs.yaml");
+    network.set_duration(Duration::from_ms(3_000));
+    let Some([plc, drive]) = two_namespaces() else { return };
+    let live = with_programs(&network, &plc, &drive);
+    talked(&network, &live);
+    let seen = |name: &str| {
+        let number = network.streams.iter().position(|stream| stream.name == name).unwrap();
+        &live.observation.streams[number]
+    };
+    let count = u64::from(ORDERS);
+    assert_eq!((seen("there").created, seen("picture").dropped.len()), (0, 0));
+    assert!(seen("picture").delivered > 2_000);
     // What ports received of them is in the capture, and is told apart.
     let mut file = Vec::new();
     let mut capture = PcapngWriter::of_live_run(&mut file, &network).unwrap();

@@ -63,8 +63,8 @@ pub use central::{AdmissionControl, ControlNote};
 pub use clock::SimTime;
 pub use control::{
     Attached, Attachment, CYCLES, CycleFrame, Cycles, Fault, Filtering, Frame, HandedDown, HandingDown,
-    Hosted, Machines, Metadata, NetworkTime, Notes, Passing, Plane, PlugIn, Policing, Pooling, Seen, Servers,
-    Shaping, Shut, Stamping, Talkers, Wish,
+    Hosted, InCommon, Machines, Metadata, NetworkTime, Notes, Passing, Plane, PlugIn, Policing, Pooling,
+    Seen, Servers, Shaping, Shut, Stamping, Talkers, Wish,
 };
 pub use control_loss::{ControlLoss, LossPlace, LossReason};
 pub use creations::{Creation, Creations};

@@ -101,7 +101,8 @@ pub(crate) fn hosted<'n>(
     plug_ins: &[&'static dyn PlugIn],
 ) -> Vec<Attached<'n>> {
     let live = plug_ins.iter().filter(|plug_in| plug_in.runs_live());
-    srp::attach(network, seed).into_iter().chain(live.filter_map(|one| one.attach(network))).collect()
+    let own = tdma::attach(network).into_iter().chain(srp::attach(network, seed));
+    own.chain(live.filter_map(|one| one.attach(network))).collect()
 }
 
 /// How those watch a run that do.

@@ -210,6 +210,17 @@ impl Observation {
         self.vlan_registrations.extend(other.vlan_registrations);
         self.vlan_registrations.sort_by_key(|seen| (seen.port, seen.vlan));
         self.mechanisms.join(other.mechanisms);
+        if self.slots.is_empty() {
+            (self.slots, self.cycles) = (other.slots, other.cycles);
+            self.takeover = other.takeover;
+        }
+        if self.start_up.is_empty() {
+            self.start_up = other.start_up;
+        } else {
+            for (own, more) in self.start_up.iter_mut().zip(&other.start_up) {
+                own.join(more);
+            }
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use tautwire_live::{
-    Attachment, Cannot, LiveRun, LiveStatus, ProgramStream, Settings, Spread, StationPrograms,
+    Attachment, Cannot, LiveRun, LiveStatus, Onlooker, ProgramStream, Settings, Spread, StationPrograms,
 };
 use tautwire_workbench::live::{
     LiveSummary, MachineSummary, ProgramStreamSummary, ProgramsSummary, SpreadSummary,
@@ -13,7 +13,7 @@ use tautwire_workbench::live::{
 use tautwire_workbench::table::TableOptions;
 use tautwire_workbench::{
     Duration, Network, Options, PcapngWriter, RunFolder, RunFolderWriter, Scenario, gptp, in_runs,
-    mechanism_tables, srp,
+    mechanism_tables, srp, tdma,
 };
 
 use super::live_status::{StatusFile, counted};
@@ -38,7 +38,7 @@ which is shown below the table: no verdict rests on them.
 While it runs `tautwire serve` shows it in the browser.
 
 Programs in the namespace of an attached station feed its streams that have addresses (udp), through
-the interface `tautwire` there.
+the interface `tautwire` there. It is there when stderr says that the run is ready.
 
 Exit codes: 0 every frame arrived once and in order, 1 at least one did not, 2 wrong input, or a
 part of the description that is not run live, 3 failure.";
@@ -101,9 +101,12 @@ pub(super) fn run(arguments: &Live) -> Result<Exit, Exit> {
     }
     let status = StatusFile::new(&scenario, writer.temporary().to_owned())
         .map_err(|error| not_written(&place, &error))?;
-    let publish = |now: &LiveStatus| status.write(counted(network, now));
-    let lived = tautwire_live::run_watched(network, settings, in_runs(), Some(&publish))
-        .map_err(|error| cannot(&error))?;
+    let onlooker = Onlooker {
+        ready: Some(&|| message("ready, the run begins")),
+        publish: Some(&|now: &LiveStatus| status.write(counted(network, now))),
+    };
+    let lived =
+        tautwire_live::run_watched(network, settings, in_runs(), onlooker).map_err(|error| cannot(&error))?;
     status.end();
     let differences = tautwire_live::differences(network);
     let command = ("live", arguments.input.json);
@@ -141,6 +144,9 @@ pub(super) fn conclude(
         srp::reservation::table(&kept.summary),
         srp::vlan_registration::table(&kept.summary, options),
         gptp::table(&kept.summary),
+        tdma::slots::table(&kept.summary),
+        tdma::takeover::table(&kept.summary),
+        tdma::start_up::table(&kept.summary),
         mechanism_tables::tables(&kept.summary, options),
     ];
     let shown: Vec<_> = shown.into_iter().filter(|table| !table.is_empty()).collect();

@@ -235,6 +235,15 @@ impl<F: Copy> TdmaStation<F> {
         self.calibration = (rounds > 0).then_some(Calibration { left: rounds, made: 0, sum: 0, asked: None });
     }
 
+    /// The request that it made last left so much later than it was made.
+    pub fn asked_late(&mut self, late: Duration) {
+        if let Some((asked, ..)) =
+            self.calibration.as_mut().and_then(|calibration| calibration.asked.as_mut())
+        {
+            *asked += late;
+        }
+    }
+
     /// Whether it still measures the travel time of frames.
     #[must_use]
     pub const fn is_calibrating(&self) -> bool {
@@ -248,11 +257,11 @@ impl<F: Copy> TdmaStation<F> {
     }
 
     /// The master has received a request of station `from` at `now`, and must reply, even if a standby opens the
-    /// cycles meanwhile. If the cycle has begun the reply's slot already, or the station is not the master, no reply
-    /// is due.
+    /// cycles meanwhile. If the cycle has begun the reply's slot already, it would be in no cycle, or the station is not the
+    /// master, no reply is due.
     pub fn asked(&mut self, now: Instant, from: u32, request: CalibrationRequest) {
         let answers = self.active || self.config.role == TdmaRole::Master && self.cycle.is_some();
-        if answers && self.owed.len() < self.config.limit {
+        if answers && self.owed.len() < self.config.limit && request.reply_offset < self.config.cycle {
             let (cycle, offset) = (request.reply_cycle, request.reply_offset);
             let reply = CalibrationReply {
                 to: from,

@@ -6,7 +6,7 @@
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tautwire_core::TrafficClass;
 use tautwire_core::control::Addresses;
@@ -38,16 +38,51 @@ pub enum Wish {
     IdleSlope(PortIndex, TrafficClass, BitRate, BitRate),
     /// An ATS scheduler has these parameters from now on, or none.
     Scheduler(SchedulerIndex, Option<ShaperSettings>),
+    /// A mechanism has made a frame of a stream with so many octets of payload, which it hands on or gives up by this number.
+    Make(u32, StreamIndex, Frame, Bytes),
+    /// A frame that it took goes to its port: see [`Hosted::hand_down`].
+    HandOn(u32),
+    /// A frame that it took is lost.
+    GiveUp(u32, DropReason),
     /// The application of a stream begins, as if for the first time, at this reading.
     Start(StreamIndex, Instant),
     /// It stops.
     Stop(StreamIndex),
 }
 
+/// What the machines of all nodes of a run have in common, though each node is by itself: what is observed of the network as a whole.
+/// One value of each type that a mechanism asks for.
+#[derive(Clone, Default)]
+pub struct InCommon(Arc<Mutex<Vec<Arc<dyn Any + Send + Sync>>>>);
+
+impl InCommon {
+    /// The value of this type, which the first node makes.
+    pub(crate) fn of<T: Any + Send + Sync + Default>(&self) -> Arc<T> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = all.iter().find_map(|one| Arc::clone(one).downcast().ok()) {
+            return known;
+        }
+        let made = Arc::<T>::default();
+        all.push(Arc::clone(&made) as Arc<dyn Any + Send + Sync>);
+        made
+    }
+}
+
+impl core::fmt::Debug for InCommon {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("InCommon")
+    }
+}
+
+/// From this number on frames are of a mechanism's own making.
+const MADE: u32 = 1 << 31;
+
 /// The control machines of a node.
 pub struct Hosted<'n> {
     network: &'n Network,
     runners: Vec<Box<dyn Runner + 'n>>,
+    /// The one that takes what the node's applications hand down.
+    taker: Option<usize>,
     plane: Wishes,
 }
 
@@ -65,12 +100,14 @@ impl<'n> Hosted<'n> {
         node: NodeIndex,
         seed: u64,
         plug_ins: &[&'static dyn PlugIn],
+        common: &InCommon,
     ) -> Option<Self> {
         let clocks = vec![LocalClock::Perfect; network.nodes.len()];
         let attached = mechanisms::hosted(network, seed, plug_ins);
-        let made = attached.into_iter().filter_map(|one| one.0.make_one(&clocks, seed, node));
+        let made = attached.into_iter().filter_map(|one| one.0.make_one(&clocks, seed, node, common));
         let runners: Vec<_> = made.collect();
-        let mut hosted = Self { network, runners, plane: Wishes::default() };
+        let taker = runners.iter().position(|runner| runner.takes_from().contains(&node));
+        let mut hosted = Self { network, runners, taker, plane: Wishes::default() };
         if hosted.runners.is_empty() {
             return None;
         }
@@ -83,19 +120,57 @@ impl<'n> Hosted<'n> {
     /// The streams that carry their frames, each with a type of them; some have several.
     #[must_use]
     pub fn carried(&self) -> Vec<(StreamIndex, EtherType)> {
-        let mut carried = Vec::new();
-        for runner in &self.runners {
-            for stream in runner.streams() {
-                carried
-                    .extend(runner.ether_types().into_iter().map(|of_frame| (StreamIndex(stream), of_frame)));
+        let carried = self.runners.iter().flat_map(|runner| runner.carried());
+        carried.map(|(stream, of_frame)| (StreamIndex(stream), of_frame)).collect()
+    }
+
+    /// The streams that they begin, instead of the run.
+    #[must_use]
+    pub fn begins(&self) -> Vec<StreamIndex> {
+        self.runners.iter().flat_map(|runner| runner.begins()).collect()
+    }
+
+    /// Whether they take the frames that the node's applications hand down, instead of the port.
+    #[must_use]
+    pub const fn takes(&self) -> bool {
+        self.taker.is_some()
+    }
+
+    /// An application of such a node hands a frame down, which may be sent from `ready` on; `place`, below 2^31, is what the caller
+    /// knows it by.
+    pub fn hand_down(
+        &mut self,
+        now: Instant,
+        (stream, number): (StreamIndex, u32),
+        (created, ready): (Instant, Instant),
+        place: u32,
+    ) {
+        self.plane.now = time(now);
+        let node = self.network.streams[stream.index()].talker;
+        let frame = HandedDown::outside((stream, number), time(created), place);
+        let taker = self.taker.expect("it is asked whether they take frames");
+        self.runners[taker].handed_down(frame, node, time(ready), &mut self.plane);
+    }
+
+    /// An application of such a node creates the next frame of a stream, by this number, which answers the last one of `to`.
+    pub fn answers(&mut self, (stream, number): (StreamIndex, u32), to: StreamIndex) {
+        for runner in &mut self.runners {
+            runner.answers(stream, number, to);
+        }
+    }
+
+    /// A frame of theirs leaves a port so much later than it was to: stamps in it are those of its departure; `octets` follow its type.
+    pub fn leaves_late(&mut self, port: PortIndex, ether_type: EtherType, octets: &mut [u8], late: Duration) {
+        for runner in &mut self.runners {
+            if runner.ether_types().contains(&ether_type) {
+                runner.leaves_late(port, octets, late);
             }
         }
-        carried
     }
 
     /// Whether frames of a type are theirs.
     #[must_use]
-    pub fn takes(&self, ether_type: EtherType) -> bool {
+    pub fn reads(&self, ether_type: EtherType) -> bool {
         self.runners.iter().any(|runner| runner.ether_types().contains(&ether_type))
     }
 
@@ -113,12 +188,12 @@ impl<'n> Hosted<'n> {
         }
     }
 
-    /// A frame has come: what follows its type, without tag.
+    /// A frame has come, of this stream if it is of a described neighbour: what follows its type, without tag.
     pub fn received(
         &mut self,
         now: Instant,
         port: PortIndex,
-        ether_type: EtherType,
+        (stream, ether_type): (Option<StreamIndex>, EtherType),
         (octets, addresses): (&[u8], Addresses),
     ) {
         self.plane.now = time(now);
@@ -126,9 +201,13 @@ impl<'n> Hosted<'n> {
             if !runner.ether_types().contains(&ether_type) {
                 continue;
             }
-            // Of the stream only the addresses count, and the frame has these itself.
-            let stream = runner.streams().first().copied().unwrap_or_default();
-            let frame = Frame { addresses: Some(addresses), ..Frame::new(ether_type, octets.to_vec()) };
+            // Of a stream that is not known only the addresses count, and the frame has these itself.
+            let any = || runner.streams().first().copied().unwrap_or_default();
+            let stream = stream.map_or_else(any, |stream| stream.0);
+            let mut frame = Frame { addresses: Some(addresses), ..Frame::new(ether_type, octets.to_vec()) };
+            if !runner.complete(stream, &mut frame) {
+                continue;
+            }
             let arrived = Arrived { frame: Arc::new(frame), comes: self.plane.now };
             runner.received(stream, port, arrived, &self.plane);
         }
@@ -237,6 +316,8 @@ struct Wishes {
     shut: BTreeMap<(StreamIndex, usize), BTreeSet<Shut>>,
     shut_in: BTreeSet<(StreamIndex, usize)>,
     filtered: BTreeMap<(StreamIndex, usize, Shut), u64>,
+    /// Frames that mechanisms made to hold them.
+    made: u32,
 }
 
 /// No mechanism that is driven here asks for such a thing: see [`PlugIn::runs_live`].
@@ -400,21 +481,23 @@ impl Cycles for Wishes {
 }
 
 impl HandingDown for Wishes {
-    fn hand_on(&mut self, _: HandedDown) {
-        not_here()
+    fn hand_on(&mut self, frame: HandedDown) {
+        self.wishes.push_back(Wish::HandOn(frame.place()));
     }
 
-    fn give_up(&mut self, _: HandedDown, _: DropReason) {
-        not_here()
+    fn give_up(&mut self, frame: HandedDown, reason: DropReason) {
+        self.wishes.push_back(Wish::GiveUp(frame.place(), reason));
     }
 
-    fn make_handed_down(&mut self, _: StreamIndex, _: Frame, _: Bytes) -> Option<HandedDown> {
-        not_here()
+    fn make_handed_down(&mut self, stream: StreamIndex, frame: Frame, payload: Bytes) -> Option<HandedDown> {
+        let place = MADE | self.made;
+        self.made = (self.made + 1) % MADE;
+        self.wishes.push_back(Wish::Make(place, stream, frame, payload));
+        Some(HandedDown::outside((stream, 0), self.now, place))
     }
 }
 
 impl Notes for Wishes {
-    fn note(&mut self, _: StreamIndex, _: Option<u32>, _: Box<dyn Any>) {
-        not_here()
-    }
+    // Notes are for recorders of frames, which there are in a run alone.
+    fn note(&mut self, _: StreamIndex, _: Option<u32>, _: Box<dyn Any>) {}
 }

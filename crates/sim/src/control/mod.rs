@@ -36,7 +36,7 @@ use crate::result::Observation;
 
 pub use contents::{Frame, Metadata};
 pub(crate) use controls::Controls;
-pub use hosted::{Hosted, Wish};
+pub use hosted::{Hosted, InCommon, Wish};
 pub use plane::{
     CYCLES, CycleFrame, Cycles, Filtering, HandedDown, HandingDown, NetworkTime, Notes, Plane, Policing,
     Pooling, Servers, Shaping, Shut, Talkers,

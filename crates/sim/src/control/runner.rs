@@ -11,12 +11,12 @@ use tautwire_core::gptp::DisciplinedClock;
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 use tautwire_observe::Table;
-use tautwire_units::Instant;
+use tautwire_units::{Duration, Instant};
 use tautwire_wire::EtherType;
 
 use super::contents::{Arrived, Frame};
 use super::contract;
-use super::{Attachment, Fault, HandedDown, Machines, Passing, Plane, Seen, Stamping};
+use super::{Attachment, Fault, HandedDown, InCommon, Machines, Passing, Plane, Seen, Stamping};
 use crate::clock::{LocalClock, SimTime};
 use crate::plan::index;
 use crate::random::Random;
@@ -40,8 +40,9 @@ pub(crate) trait Make<'n> {
         clocks: &[LocalClock],
         seed: u64,
         node: NodeIndex,
+        common: &InCommon,
     ) -> Option<Box<dyn Runner + 'n>> {
-        let _ = (clocks, seed, node);
+        let _ = (clocks, seed, node, common);
         None
     }
 }
@@ -56,6 +57,7 @@ impl<'n, A: Attachment + 'n> Make<'n> for Parts<'n, A> {
         clocks: &[LocalClock],
         seed: u64,
         node: NodeIndex,
+        _: &InCommon,
     ) -> Option<Box<dyn Runner + 'n>> {
         Some(Box::new(MachineRunner::new(*self, clocks, seed, (false, Some(node)))))
     }
@@ -82,6 +84,25 @@ pub(crate) trait Runner: Send {
     /// The types of its frames, if it can run on real interfaces.
     fn ether_types(&self) -> Vec<EtherType> {
         Vec::new()
+    }
+
+    /// The streams that carry its frames on real interfaces, each with a type of them; some have several.
+    fn carried(&self) -> Vec<(u32, EtherType)> {
+        let (streams, types) = (self.streams(), self.ether_types());
+        let of = |stream: u32| types.clone().into_iter().map(move |of_frame| (stream, of_frame));
+        streams.into_iter().flat_map(of).collect()
+    }
+
+    /// A frame of a stream has come from a real interface: adds what its receivers are to know and its octets do not say; false if it
+    /// is for none of them.
+    fn complete(&self, stream: u32, frame: &mut Frame) -> bool {
+        let _ = (stream, frame);
+        true
+    }
+
+    /// A frame leaves a port of a real node so much later than it was to: stamps in its octets can be those of its departure.
+    fn leaves_late(&mut self, port: PortIndex, octets: &mut [u8], late: Duration) {
+        let _ = (port, octets, late);
     }
 
     /// What its machines know now.

@@ -91,6 +91,7 @@ pub struct CyclesObservation {
 }
 
 /// The cycles of a run that goes on.
+#[derive(Debug)]
 pub(crate) struct Cycles {
     seen: CyclesObservation,
     recent: VecDeque<CycleObservation>,

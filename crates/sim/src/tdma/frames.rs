@@ -31,6 +31,29 @@ fn joined(ns: u64, below: u16) -> u64 {
     ns.saturating_mul(1_000).saturating_add(u64::from(below))
 }
 
+/// Picoseconds of a time after its nanoseconds.
+pub(crate) fn below_ns(at: Instant) -> u16 {
+    parted(at.as_ps()).1
+}
+
+/// A frame leaves so much later than it was made: its stamp is that of its departure. `asked` is called for a request of the calibration.
+pub(crate) fn delay_departure(octets: &mut [u8], late: Duration, asked: impl FnOnce(Duration)) {
+    let Ok((RtmacHeader::Tdma, rest)) = RtmacHeader::parse(octets) else { return };
+    let Ok((mut frame, _)) = TdmaFrame::parse(rest) else { return };
+    let late_ns = late.as_ps() / 1_000;
+    match &mut frame {
+        TdmaFrame::Synchronisation { transmitted_ns, .. }
+        | TdmaFrame::CalibrationRequest { transmitted_ns, .. }
+        | TdmaFrame::CalibrationReply { transmitted_ns, .. } => *transmitted_ns += late_ns,
+    }
+    if matches!(frame, TdmaFrame::CalibrationRequest { .. }) {
+        asked(Duration::from_ns(late_ns));
+    }
+    let mut written = Vec::with_capacity(frame.length());
+    frame.emit(&mut written);
+    octets[RtmacHeader::OCTETS..][..written.len()].copy_from_slice(&written);
+}
+
 /// Opens a cycle.
 pub(crate) fn synchronisation(opening: Synchronisation) -> Frame {
     let (transmitted_ns, transmitted) = parted(opening.transmitted.as_ps());
@@ -155,13 +178,18 @@ pub(crate) fn start_up(
 /// The content of a message of the start-up; none if it is no such message, or of a station that does not take part.
 pub(crate) fn read_start_up(settings: &Settings, frame: &Frame) -> Option<StartUpMessage> {
     let length = |data: &[u8]| u32::try_from(data.len()).unwrap_or(u32::MAX);
+    // On real interfaces a short frame is padded.
+    let whole = u32::try_from(settings.configuration.get()).unwrap_or(u32::MAX);
+    let left = |offset: u32| whole.saturating_sub(offset);
     Some(match RtcfgFrame::parse(&frame.octets).ok()? {
         RtcfgFrame::Stage1 { .. } => StartUpMessage::Invitation,
         RtcfgFrame::AnnounceNew(Announcement { ready, .. }) => StartUpMessage::Announcement { ready },
         RtcfgFrame::AnnounceReply(Announcement { ready, .. }) => StartUpMessage::Reply { ready },
-        RtcfgFrame::Stage2 { data, .. } => StartUpMessage::Configuration { offset: 0, length: length(data) },
+        RtcfgFrame::Stage2 { data, .. } => {
+            StartUpMessage::Configuration { offset: 0, length: length(data).min(left(0)) }
+        }
         RtcfgFrame::Stage2Fragment { offset, data } => {
-            StartUpMessage::Configuration { offset, length: length(data) }
+            StartUpMessage::Configuration { offset, length: length(data).min(left(offset)) }
         }
         RtcfgFrame::Acknowledge { length } => StartUpMessage::Acknowledgement { received: length },
         RtcfgFrame::Ready => StartUpMessage::Ready,

@@ -41,6 +41,7 @@ pub struct MissedSlot {
 }
 
 /// The slots of a run.
+#[derive(Debug)]
 pub(crate) struct SlotUse {
     seen: Vec<SlotObservation>,
     /// The cycles, with what became of each slot.

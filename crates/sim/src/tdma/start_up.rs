@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use tautwire_core::control::Addresses;
 use tautwire_core::tdma::start_up::{Addressee, StartUp, StartUpMessage, StartUpPhase};
 use tautwire_core::tdma::{CalibrationReply, CalibrationRequest};
 use tautwire_model::Network;
@@ -48,6 +49,8 @@ pub(crate) struct StartUps {
     /// Messages that hosts have not processed yet: station, sender.
     inbox: BTreeMap<(SimTime, u64), (u32, u32, StartUpMessage)>,
     received: u64,
+    /// When a station ended its calibration and has not been asked yet what it says then: it waits for no other event.
+    calibrated_at: Option<SimTime>,
     random: Random,
 }
 
@@ -85,6 +88,7 @@ impl StartUps {
             stations: (0_u32..).zip(network.start_up_stations()).map(station).collect(),
             inbox: BTreeMap::new(),
             received: 0,
+            calibrated_at: None,
             random: Random::new(seed, Purpose::StartUp, 0),
         })
     }
@@ -96,14 +100,20 @@ impl StartUps {
             let clock = living(station.node.index())?;
             station.machine.deadline().map(|at| clock.true_at(at))
         };
-        self.stations.iter().filter_map(due).chain(received).min()
+        self.stations.iter().filter_map(due).chain(received).chain(self.calibrated_at).min()
     }
 
-    /// The observations; `travel` gives the travel time that a node's station uses.
-    pub(crate) fn observations(&self, travel: impl Fn(usize) -> Duration) -> Vec<StartUpObservation> {
+    /// The observations; `travel` gives the travel time that a node's station uses. If only one node is here, those of other stations
+    /// have what it observed of them.
+    pub(crate) fn observations(
+        &self,
+        only: Option<NodeIndex>,
+        travel: impl Fn(usize) -> Duration,
+    ) -> Vec<StartUpObservation> {
+        let is_here = |station: &Station| only.is_none_or(|only| only == station.node);
         let of = |station: &Station| StartUpObservation {
             node: station.node,
-            known: index(station.machine.known()),
+            known: if is_here(station) { index(station.machine.known()) } else { 0 },
             travel: travel(station.node.index()),
             running_at: station.running_at.map(SimTime::since_start),
             returns: station.returns,
@@ -114,6 +124,17 @@ impl StartUps {
 
     fn at_node(&self, node: usize) -> Option<usize> {
         self.stations.iter().position(|station| station.node.index() == node)
+    }
+}
+
+impl StartUpObservation {
+    /// Adds what another station observed of this one, or this one of itself.
+    pub(crate) fn join(&mut self, other: &Self) {
+        self.known = self.known.max(other.known);
+        self.travel = self.travel.max(other.travel);
+        self.running_at = self.running_at.max(other.running_at);
+        self.returns += other.returns;
+        self.declared_dead += other.declared_dead;
     }
 }
 
@@ -137,6 +158,7 @@ impl Tdma<'_> {
     pub(super) fn drive_start_up(&mut self, plane: &mut dyn Plane) {
         let Some(start_up) = &mut self.start_up else { return };
         let now = plane.now();
+        start_up.calibrated_at = None;
         while let Some(entry) = start_up.inbox.first_entry().filter(|entry| entry.key().0 <= now) {
             let (station, from, message) = entry.remove();
             let station = &mut start_up.stations[station as usize];
@@ -214,8 +236,16 @@ impl Tdma<'_> {
         }
     }
 
+    /// The station of a node has a reply of the calibration: if that was the last one, it goes on at once.
+    pub(super) fn take_reply(&mut self, node: usize, now: SimTime) {
+        self.end_calibration(node, self.clocks[node].local(now));
+        if let Some(start_up) = &mut self.start_up {
+            start_up.calibrated_at = Some(now);
+        }
+    }
+
     /// The station of a node goes on if it calibrates no more.
-    pub(super) fn end_calibration(&mut self, node: usize, local: Instant) {
+    fn end_calibration(&mut self, node: usize, local: Instant) {
         let calibrates = self.stations[node].as_ref().is_some_and(|station| station.machine.is_calibrating());
         let number = self.start_up.as_ref().and_then(|start_up| start_up.at_node(node));
         if let Some(number) = number.filter(|_| !calibrates) {
@@ -240,7 +270,14 @@ impl Tdma<'_> {
             }
             _ => own.to_all,
         };
-        let frame = frames::start_up(self.network, settings, (number, to), message);
+        let mut frame = frames::start_up(self.network, settings, (number, to), message);
+        if let Addressee::Station(other) = to
+            && stream == own.to_all
+        {
+            let physical = |stream: StreamIndex| self.network.streams[stream.index()].source;
+            let destination = physical(settings.stations[other as usize].to_all);
+            frame.addresses = Some(Addresses { destination, source: physical(stream) });
+        }
         let payload = payload_of(&frame);
         let made: Option<HandedDown> = plane.make_handed_down(stream, frame, payload);
         if let Some(frame) = made {

@@ -28,6 +28,11 @@ pub struct HandedDown {
 }
 
 impl HandedDown {
+    /// One of a node on real interfaces, whose caller knows the frame by a number.
+    pub(crate) const fn outside((stream, number): (StreamIndex, u32), created: SimTime, place: u32) -> Self {
+        Self { stream, number, created, place, aim: Aim::DELIVERY }
+    }
+
     /// The place of the frame in the slab.
     pub(crate) const fn place(&self) -> u32 {
         self.place
