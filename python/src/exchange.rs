@@ -9,6 +9,9 @@ use crate::network::CoreNetwork;
 /// Texts with the names of their files (that of the form, if it has none), and what is left out.
 type Written = (Vec<(String, String)>, Vec<String>);
 
+/// A description, what is left out, and files that it names with their texts.
+type Read = (String, Vec<String>, Vec<(String, String)>);
+
 /// Writes a network, or one of its bridges, in a form.
 #[pyfunction]
 #[pyo3(signature = (network, form, *, node=None))]
@@ -40,7 +43,7 @@ pub(crate) fn import_network(
     files: Vec<(String, Vec<u8>)>,
     configuration: Option<&str>,
     base: Option<&CoreNetwork>,
-) -> PyResult<(String, Vec<String>, Vec<(String, String)>)> {
+) -> PyResult<Read> {
     let import = exchange::import(form).ok_or_else(|| unknown(form, &IMPORTS.map(|import| import.name)))?;
     let read = py
         .detach(|| match base {
