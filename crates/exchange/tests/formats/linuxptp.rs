@@ -88,10 +88,8 @@ fn what_interfaces_state_counts_for_them() {
         "{:?}",
         found.left_out
     );
-    let text = format!(
-        "[global]\nnetwork_transport L2\ndelay_mechanism P2P\ntransportSpecific 1\n[eth0]\n[eth1]\ndelay_mechanism E2E\nlogSyncInterval x\n"
-    );
-    let faults = read(&[input("bridge", &text)]).unwrap_err();
+    let text = "[global]\nnetwork_transport L2\ndelay_mechanism P2P\ntransportSpecific 1\n[eth0]\n[eth1]\ndelay_mechanism E2E\nlogSyncInterval x\n";
+    let faults = read(&[input("bridge", text)]).unwrap_err();
     let why = "`delay_mechanism` is `E2E`, so it is another profile of IEEE 1588 and no gPTP: `P2P` would be";
     assert_eq!(
         faults,
