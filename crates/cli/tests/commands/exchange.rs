@@ -132,7 +132,10 @@ fn documents_of_bridges_are_read_into_their_description() {
     assert_eq!((ended.code, &*ended.stdout), (2, ""));
     assert!(ended.stderr.contains("bridge"), "{}", ended.stderr);
     let ended = tautwire(&folder, &["import", "tc", "yang/first.json", "--base", scenario.to_str().unwrap()]);
-    assert_eq!((ended.code, &*ended.stderr), (2, "tautwire: files of tc take no base: those of yang, uni, gptp do\n"));
+    assert_eq!(
+        (ended.code, &*ended.stderr),
+        (2, "tautwire: files of tc take no base: those of yang, uni, gptp do\n")
+    );
 }
 
 #[test]

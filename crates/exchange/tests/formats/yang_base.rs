@@ -410,5 +410,5 @@ streams:   # one
     assert_eq!(read(&files).unwrap_err(), "s: the base has no bridge `z`; its bridges: s, t");
     let tc = tautwire_exchange::import("tc").unwrap();
     let why = tc.read_into(&files, &Base { text, network: &own }).unwrap_err();
-    assert_eq!(why, ["files of tc take no base: those of yang do"]);
+    assert_eq!(why, ["files of tc take no base: those of yang, uni, gptp do"]);
 }

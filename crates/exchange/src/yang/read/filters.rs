@@ -49,7 +49,10 @@ impl Tables {
     pub(super) fn read(component: &mut Object, converted: &mut Converted) -> Self {
         let mut tables = Self::default();
         let always_open = tables.read_gates(component, converted);
-        tables.read_filters(component, &always_open, converted);
+        let used = tables.read_filters(component, &always_open, converted);
+        for (number, place) in always_open.iter().filter(|(number, _)| !used.contains(number)) {
+            converted.lacks(format!("{place}: gate {number}, which is not enabled and which no filter uses"));
+        }
         tables.read_meters(component, converted);
         tables
     }
@@ -120,8 +123,15 @@ fn id(row: &mut Object, name: &str) -> u64 {
 }
 
 impl Tables {
-    fn read_filters(&mut self, component: &mut Object, always_open: &[u64], converted: &mut Converted) {
-        let Some(mut outer) = component.object_of(MODULE, "stream-filters") else { return };
+    /// Adds the filters; gives the numbers of the gates that are not enabled and that they use.
+    fn read_filters(
+        &mut self,
+        component: &mut Object,
+        always_open: &[(u64, String)],
+        converted: &mut Converted,
+    ) -> Vec<u64> {
+        let mut used = Vec::new();
+        let Some(mut outer) = component.object_of(MODULE, "stream-filters") else { return used };
         self.filters_max = outer.number("max-stream-filter-instances").filter(|most| *most > 0);
         for mut row in outer.list("stream-filter-instance-table") {
             let number = id(&mut row, "stream-filter-instance-id");
@@ -133,8 +143,10 @@ impl Tables {
             settings.maybe("max-sdu-size", size.map(|size| format!("{size} B")));
             let blocks = "stream-blocked-due-to-oversize-frame-enabled";
             settings.maybe(blocks, row.bool(blocks).filter(|blocks| *blocks));
-            let gate = row.number("stream-gate-ref").filter(|gate| !always_open.contains(gate));
-            settings.maybe("stream-gate-ref", gate);
+            match row.number("stream-gate-ref") {
+                Some(gate) if always_open.iter().any(|(number, _)| *number == gate) => used.push(gate),
+                gate => settings.maybe("stream-gate-ref", gate),
+            }
             if let Some(meter) = row.number("flow-meter-ref") {
                 settings.add("flow-meter-ref", meter);
                 let is_enabled = row.bool("flow-meter-enable");
@@ -145,10 +157,11 @@ impl Tables {
             row.end(converted);
         }
         outer.end(converted);
+        used
     }
 
-    /// Adds the gates that are enabled; gives the numbers of the others.
-    fn read_gates(&mut self, component: &mut Object, converted: &mut Converted) -> Vec<u64> {
+    /// Adds the gates that are enabled; gives the numbers of the others, and where they are.
+    fn read_gates(&mut self, component: &mut Object, converted: &mut Converted) -> Vec<(u64, String)> {
         let mut always_open = Vec::new();
         let Some(mut outer) = component.object_of(MODULE, "stream-gates") else { return always_open };
         for (name, unit) in
@@ -165,7 +178,7 @@ impl Tables {
                 let settings = gate(&mut row, converted);
                 self.gates.push((number, settings));
             } else {
-                always_open.push(number);
+                always_open.push((number, row.place.clone()));
                 // What it would do if it were enabled.
                 row.take("admin-cycle-time");
             }

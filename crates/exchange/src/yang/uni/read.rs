@@ -186,7 +186,9 @@ impl Edits {
             self.size(stream, &name, theirs, one, converted);
         }
         self.traffic(&name, ours.as_ref(), one, converted);
-        if differs(&|one| format!("{:?}", one.offsets)) {
+        // The latest offset that is not stated follows the interval.
+        let is_moved = theirs.offsets.is_some() && differs(&|one| format!("{:?}", one.interval));
+        if is_moved || differs(&|one| format!("{:?}", one.offsets)) {
             match theirs.offsets {
                 Some((earliest, latest)) => self.set(
                     &name,
