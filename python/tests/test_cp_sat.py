@@ -161,7 +161,7 @@ def test_small_questions_are_answered_as_brute_force_does(choices: int, monkeypa
     monkeypatch.setattr(cp_sat, "CHOICES_MAX", choices)
     draw = random.Random(choices)
     seen = {"scheduled": 0, "impossible": 0}
-    for _ in range(60 * int(os.environ.get("TAUTWIRE_TIMES", "1"))):
+    for _ in range(80 * int(os.environ.get("TAUTWIRE_TIMES", "1"))):
         question = drawn(draw)
         text = json.dumps(question)
         answer = json.loads(cp_sat.solve(text))
