@@ -198,6 +198,8 @@ impl<'network> Analysis<'network> {
                 if let (Some(shaped), Some(way)) =
                     (&mut passage.shaped, grown(now[slot + 3], before[slot + 3]))
                 {
+                    // In a cycle both grow by the same.
+                    shaped.spread = shaped.spread.saturating_add(way.saturating_sub(shaped.way_max));
                     shaped.way_max = way;
                 }
                 slot += SNAPSHOT;

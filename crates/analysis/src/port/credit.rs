@@ -130,11 +130,7 @@ impl Assess<'_> {
             };
             terms.lanes = vec![(OWN_LANE, by_curves.into_iter().chain(waits).collect())];
             let line = served.map(|(rate, latency)| (latency, rate));
-            let service = FifoService::of(line, charged, port.slack + 1);
-            if self.is_in_order() {
-                terms.fifo.clone_from(&service);
-            }
-            terms.spread = self.spread(service, &offered.plain);
+            self.in_order(terms, &offered.plain, || FifoService::of(line, charged, port.slack + 1));
         } else {
             terms.method = Method::BusyPeriod;
             let lanes: Vec<Lane> =

@@ -8,7 +8,7 @@
 //! alone, as long as all together bring no more than *R*.
 //! Source: Le Boudec and Thiran, Network Calculus, 2001, corollary 6.2.3 (output of a flow of an aggregate), with whole frames.
 
-use super::{Assess, FifoService};
+use super::{Assess, ClassTerms, FifoService};
 use crate::curve::{Curve, Line, crossing, span, volume, volume_floor};
 use crate::passage::NO_REASON;
 use crate::port_plan::ClassOrder;
@@ -69,14 +69,31 @@ impl Spread {
 }
 
 impl Assess<'_> {
+    /// The service of the class in the order of arrival, as far as it is asked for, and its spread.
+    pub(super) fn in_order(
+        &self,
+        terms: &mut ClassTerms,
+        all: &Curve,
+        service: impl FnOnce() -> Option<FifoService>,
+    ) {
+        if !self.by_frames {
+            return;
+        }
+        let service = service();
+        if self.is_in_order() {
+            terms.fifo.clone_from(&service);
+        }
+        terms.spread = self.spread(service, all);
+    }
+
     /// The spread of the class, if its frames go in the order in which they come and nothing takes the line away in windows. `all` is what its
     /// streams bring, each by its own lines.
-    pub(super) fn spread(&self, service: Option<FifoService>, all: &Curve) -> Option<Spread> {
+    fn spread(&self, service: Option<FifoService>, all: &Curve) -> Option<Spread> {
         let in_order = self.order() == ClassOrder::Fifo || self.members.len() == 1;
         let is_plain =
             self.windows.is_none() && self.port.served.is_none() && self.tardy == 0 && !self.unscheduled;
         let are_known = self.members.iter().all(|member| member.unknown == NO_REASON);
-        if !(self.by_frames && in_order && is_plain && are_known) {
+        if !(in_order && is_plain && are_known) {
             return None;
         }
         let service = service?;

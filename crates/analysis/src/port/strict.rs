@@ -78,11 +78,9 @@ impl Assess<'_> {
             let higher = [&self.higher.plain, &self.higher.shaped];
             let lines = higher.into_iter().flat_map(Curve::lines);
             let left = |line: &Line| Some((blocking + line.burst, port.rate_served.checked_sub(line.rate)?));
-            let service = FifoService::of(lines.filter_map(left), (1, 1), port.slack);
-            if self.is_in_order() {
-                terms.fifo.clone_from(&service);
-            }
-            terms.spread = self.spread(service, &offered.plain);
+            self.in_order(terms, &offered.plain, || {
+                FifoService::of(lines.filter_map(left), (1, 1), port.slack)
+            });
         } else {
             terms.method = Method::BusyPeriod;
             let lanes: Vec<Lane> = self.members.iter().map(|member| self.lane(member, (1, 1), 0)).collect();
